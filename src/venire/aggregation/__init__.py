@@ -1,0 +1,1 @@
+"""Models that turn judgments into a posterior over grades."""

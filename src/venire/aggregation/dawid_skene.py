@@ -1,0 +1,249 @@
+"""Dawid and Skene: a confusion matrix for each annotator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from venire.aggregation import base, loop
+from venire.aggregation.posterior import Posterior, bounds_frame, moments
+from venire.engine import Engine, default_engine
+from venire.errors import BadSetting
+from venire.progress import Event, Progress, silent
+from venire.tables.judgments import Judgments
+from venire.tables.qrels import Qrels
+
+Floats = NDArray[np.float64]
+NAME = "dawid-skene"
+FLOOR = 1e-12
+"""No probability is taken for smaller, so that an item never has no possible grade."""
+
+
+class State(NamedTuple):
+    """Confusion [N, label, grade] and grade prior [K]."""
+
+    confusion: Floats
+    prior: Floats
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Expectation maximisation on integer codes; also serves the binary decomposition."""
+
+    indptr: NDArray[np.int64]
+    annotator: NDArray[np.int32]
+    label: NDArray[np.int16]
+    known: NDArray[np.int16]
+    n_annotators: int
+    size: int
+    strength: float
+
+    def begin(self) -> State:
+        """Return the state after counting each item's votes as its grade."""
+        from venire.kernels.counts import soft_counts, votes
+
+        shares = votes(self.indptr, self.label, self.size)
+        shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
+        there = np.flatnonzero(self.known >= 0)
+        shares[there] = 0.0
+        shares[there, self.known[there]] = 1.0
+        counts = soft_counts(self.indptr, self.annotator, self.label, shares, self.n_annotators)
+        return self.update(None, (counts.transpose(0, 2, 1), shares.sum(axis=0)))
+
+    def sweep(self, state: State, shard: loop.Shard) -> tuple[Floats, Floats, float]:
+        """Return the expected counts and the log likelihood of a shard."""
+        from venire.kernels.dawid_skene import sweep
+
+        return sweep(  # type: ignore[no-any-return]
+            self.indptr, self.annotator, self.label, shard.start, shard.stop, *state, self.known
+        )
+
+    def reduce(
+        self, state: State, parts: list[tuple[Floats, Floats, float]]
+    ) -> tuple[tuple[Floats, Floats], float]:
+        """Add the shards up in their order; the bound counts the prior once."""
+        counts = parts[0][0].copy()
+        for part in parts[1:]:
+            counts += part[0]
+        grades = np.sum([part[1] for part in parts], axis=0)
+        bound = sum(part[2] for part in parts)
+        if self.strength:
+            bound += self.strength / self.size * float(np.sum(np.log(state.confusion)))
+        return (counts, grades), bound
+
+    def update(self, state: State | None, sums: tuple[Floats, Floats]) -> State:
+        """Return the most probable confusion matrices and grade prior."""
+        counts, grades = sums
+        counts = counts + self.strength / self.size
+        total = counts.sum(axis=1, keepdims=True)
+        # A grade that an annotator never met says nothing: every label is as likely.
+        confusion = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / self.size)
+        all_items = grades.sum()
+        prior = grades / all_items if all_items else np.full(self.size, 1.0 / self.size)
+        return State(
+            np.ascontiguousarray(np.maximum(confusion, FLOOR)), np.maximum(prior, FLOOR)
+        )
+
+    def posterior(self, state: State) -> Floats:
+        """Return the grade probabilities [M, K]."""
+        from venire.kernels.dawid_skene import posterior
+
+        return posterior(  # type: ignore[no-any-return]
+            self.indptr, self.annotator, self.label, *state, self.known
+        )
+
+    def fit(
+        self,
+        state: State,
+        *,
+        shards: int | None,
+        engine: Engine,
+        tolerance: float,
+        max_iterations: int,
+        progress: Progress,
+        task: str,
+    ) -> loop.Fit:
+        """Run to convergence from a state."""
+        from venire.kernels import dawid_skene as kernel
+        from venire.kernels import is_compiled
+
+        if not is_compiled(kernel.sweep):
+            progress(Event("compiling, once", 0, None))
+        return loop.iterate(
+            state,
+            loop.cut(self.indptr, shards),
+            self.sweep,
+            self.reduce,
+            self.update,
+            engine=engine,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+            progress=progress,
+            task=task,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DawidSkene:
+    r"""Dawid-Skene by expectation maximisation.
+
+    .. math:: P(r_{nm} = l \mid z_m = k) = \theta_{nkl}, \quad P(z_m = k) = p_k
+
+    Source: Dawid and Skene, "Maximum likelihood estimation of observer error-rates using
+    the EM algorithm", Applied Statistics 28 (1979). The estimate is the posterior mean,
+    the label the mode.
+
+    Parameters
+    ----------
+    strength : float
+        Dirichlet prior: so many judgments of each grade, spread evenly over the labels,
+        are added for every annotator. 0 is maximum likelihood.
+    tolerance : float
+        Stop when the log likelihood (with the prior) changes by less.
+    max_iterations : int
+    shards : int, optional
+
+    Examples
+    --------
+    >>> from venire import Judgments
+    >>> judgments = Judgments.from_dict(
+    ...     {"query_id": ["q"] * 4, "doc_id": ["a", "a", "b", "b"],
+    ...      "annotator_id": ["x", "y", "x", "y"], "label": [0, 0, 1, 1]})
+    >>> DawidSkene().fit(judgments).grades().tolist()
+    [0.0, 1.0]
+    """
+
+    strength: float = 0.0
+    tolerance: float = 0.01
+    max_iterations: int = 1000
+    shards: int | None = None
+
+    def __post_init__(self) -> None:
+        loop.check_loop(self.max_iterations, self.tolerance)
+        if self.strength < 0:
+            raise BadSetting(f"strength must be 0 or more, not {self.strength}")
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Qrels | None = None,
+        start: Posterior | None = None,
+        seed: int = 0,
+        engine: Engine | None = None,
+        progress: Progress = silent,
+    ) -> Posterior:
+        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
+        base.same_model(start, NAME, judgments)
+        codes = judgments.codes
+        known, notes = base.known_grades(judgments, gold)
+        problem = Problem(
+            codes.indptr,
+            codes.annotator,
+            codes.label,
+            known,
+            codes.n_annotators,
+            judgments.scale.size,
+            self.strength,
+        )
+        state = problem.begin()
+        if start is not None:
+            state = warm(state, start.state, codes.annotators)
+        fit = problem.fit(
+            state,
+            shards=self.shards,
+            engine=engine or default_engine(),
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+            progress=progress,
+            task=NAME,
+        )
+        return self._finish(judgments, problem, fit, seed, notes)
+
+    def _finish(
+        self,
+        judgments: Judgments,
+        problem: Problem,
+        fit: loop.Fit,
+        seed: int,
+        notes: tuple[str, ...],
+    ) -> Posterior:
+        codes, scale = judgments.codes, judgments.scale
+        state: State = fit.state
+        grades = problem.posterior(state)
+        mean, sd = moments(grades, scale)
+        order = base.item_order(codes)
+        confusion, confusion_sd = base.confusion(codes, grades)
+        return Posterior(
+            model=NAME,
+            scale=scale,
+            items=base.items_frame(codes, order, mean, sd),
+            probabilities=grades[order],
+            annotators=base.annotators_frame(
+                codes, **base.confusion_columns(codes, confusion, state.prior)
+            ),
+            confusion=confusion,
+            confusion_sd=confusion_sd,
+            bounds=bounds_frame([fit.bounds]),
+            converged=fit.converged,
+            settings=base.settings_of(self),
+            seed=seed,
+            notes=(*judgments.notes, *notes, *base.loop_notes([fit], 0)),
+            state={"state": state, "annotators": codes.annotators},
+        )
+
+
+def warm(state: State, earlier: dict[str, Any], annotators: pl.Series) -> State:
+    """Return the state with the matrices of the annotators that were there before."""
+    before: State = earlier["state"]
+    new, old = base.align(
+        pl.DataFrame({"annotator_id": annotators}),
+        pl.DataFrame({"annotator_id": earlier["annotators"]}),
+    )
+    confusion = state.confusion.copy()
+    confusion[new] = before.confusion[old]
+    return State(confusion, before.prior)

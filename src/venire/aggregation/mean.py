@@ -1,0 +1,81 @@
+"""Mean and median of the labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from venire.aggregation import base
+from venire.aggregation.posterior import Posterior
+from venire.engine import Engine
+from venire.progress import Progress, silent
+from venire.tables.judgments import Judgments
+from venire.tables.qrels import Qrels
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mean:
+    """The mean of the labels of an item.
+
+    Grade probabilities are the shares of the votes; ``sd`` is that of the votes.
+
+    Examples
+    --------
+    >>> from venire import Judgments
+    >>> judgments = Judgments.from_dict(
+    ...     {"query_id": ["q"] * 2, "doc_id": ["a"] * 2, "annotator_id": ["x", "y"],
+    ...      "label": [2, 1]}, scale="0,1,2")
+    >>> Mean().fit(judgments).items["estimate"].to_list()
+    [1.5]
+    """
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Qrels | None = None,
+        start: Posterior | None = None,
+        seed: int = 0,
+        engine: Engine | None = None,
+        progress: Progress = silent,
+    ) -> Posterior:
+        """Average the labels; see :class:`venire.aggregation.base.Aggregator`."""
+        return base.of_votes(self, "mean", judgments, gold, seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Median:
+    """The median of the labels of an item; of an even number, the mean of the middle two.
+
+    Examples
+    --------
+    >>> from venire import Judgments
+    >>> judgments = Judgments.from_dict(
+    ...     {"query_id": ["q"] * 4, "doc_id": ["a"] * 4, "annotator_id": list("wxyz"),
+    ...      "label": [0, 1, 2, 2]})
+    >>> Median().fit(judgments).items["estimate"].to_list()
+    [1.5]
+    """
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Qrels | None = None,
+        start: Posterior | None = None,
+        seed: int = 0,
+        engine: Engine | None = None,
+        progress: Progress = silent,
+    ) -> Posterior:
+        """Take the middle label; see :class:`venire.aggregation.base.Aggregator`."""
+        values = judgments.scale.array()
+
+        def middle(shares: base.Floats) -> base.Floats:
+            count = judgments.codes.per_item[:, None]
+            below = np.round(np.cumsum(shares, axis=1) * count).astype(np.int64)
+            low = np.argmax(2 * below >= count, axis=1)
+            high = np.argmax(2 * below > count, axis=1)
+            return (values[low] + values[high]) / 2
+
+        return base.of_votes(self, "median", judgments, gold, seed, middle)

@@ -1,0 +1,440 @@
+"""Inference in the ordinal discrete mixture: starts, sweeps, updates, bound, result.
+
+Equation numbers are those of the source document (arXiv:1305.0015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from venire.aggregation import base, loop
+from venire.aggregation.posterior import Posterior, bounds_frame
+from venire.engine import Engine, Serial
+from venire.errors import BadSetting, DataError
+from venire.progress import Progress
+from venire.tables.codes import JudgmentCodes, code
+from venire.tables.judgments import Judgments
+
+if TYPE_CHECKING:
+    from venire.aggregation.ordinal_mixture import OrdinalMixture
+
+Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
+NAME = "ordinal-mixture"
+EDGE = 1e-10
+"""epsilon_n stays this far from 0 and 1, so that no likelihood is exactly zero."""
+COLLAPSED = 0.01
+"""Where no annotator's epsilon is above this, the fit explains everything as spam."""
+FAR = 1e10
+"""Stands for an infinite threshold in the kernel."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Variational parameters of the source document's equation (3), and its theta."""
+
+    mu: Floats
+    var: Floats
+    alpha_n: Floats
+    beta_n: Floats
+    eps: Floats
+    phi_c: Floats
+    eta_c: Floats
+    alpha: float
+    beta: float
+
+    @cached_property
+    def tau(self) -> Floats:
+        """Mean expertise [N]."""
+        return self.alpha_n / self.beta_n
+
+    @cached_property
+    def delta(self) -> Floats:
+        """Mean inverse difficulty [C]."""
+        return self.phi_c / self.eta_c
+
+    @cached_property
+    def tables(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return sqrt of mean and psi(shape) - ln(shape), for tau and for delta."""
+        from scipy.special import psi
+
+        return (
+            np.sqrt(self.tau),
+            psi(self.alpha_n) - np.log(self.alpha_n),
+            np.sqrt(self.delta),
+            psi(self.phi_c) - np.log(self.phi_c),
+        )
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Judgments with the items of a category next to each other."""
+
+    indptr: Longs
+    annotator: NDArray[np.int32]
+    label: NDArray[np.int16]
+    category_start: Longs
+    order: Longs
+    """Position in the codes of each item here."""
+    categories: pl.Series | None
+    """Name of each category; None where there is one for all."""
+
+
+class Sums(NamedTuple):
+    """Statistics of all shards together."""
+
+    mu: Floats
+    var: Floats
+    category_weight: Floats
+    category_square: Floats
+    annotator_weight: Floats
+    annotator_square: Floats
+
+
+def lay_out(judgments: Judgments, difficulty: str) -> Layout:
+    """Return the judgments with each category's items together."""
+    codes = judgments.codes
+    same = np.arange(codes.n_items, dtype=np.int64)
+    if difficulty == "none":
+        starts = np.array([0, codes.n_items], np.int64)
+        return Layout(codes.indptr, codes.annotator, codes.label, starts, same, None)
+    if difficulty == "item":
+        starts = np.arange(codes.n_items + 1, dtype=np.int64)
+        return Layout(
+            codes.indptr, codes.annotator, codes.label, starts, same, codes.items["doc_id"]
+        )
+    if difficulty == "query":
+        category = codes.query
+        names = codes.items["query_id"].unique().sort()
+    else:
+        category, names = _column_category(judgments, codes, difficulty)
+    order = np.argsort(category, kind="stable").astype(np.int64)
+    starts = np.searchsorted(category[order], np.arange(len(names) + 1)).astype(np.int64)
+    if np.array_equal(order, same):
+        return Layout(codes.indptr, codes.annotator, codes.label, starts, order, names)
+    lengths = codes.per_item[order]
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    take = np.repeat(codes.indptr[:-1][order] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    return Layout(indptr, codes.annotator[take], codes.label[take], starts, order, names)
+
+
+def _column_category(
+    judgments: Judgments, codes: JudgmentCodes, column: str
+) -> tuple[NDArray[np.int32], pl.Series]:
+    if column not in judgments.frame.columns:
+        raise BadSetting(
+            f"difficulty is none, query, item or a column of the judgments, not {column!r} "
+            f"(columns: {', '.join(judgments.frame.columns)})"
+        )
+    values = judgments.frame.select(*base.PAIR, pl.col(column).cast(pl.String).fill_null(""))
+    mixed = values.unique().filter(pl.struct(base.PAIR).is_duplicated())
+    if mixed.height:
+        pair = " ".join(mixed.select(base.PAIR).row(0))
+        raise DataError(f"difficulty column {column} has different values for item {pair}")
+    return code(values[column][codes.items["first"].to_numpy()])
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One fit: the settings met with the data."""
+
+    model: OrdinalMixture
+    judgments: Judgments
+    layout: Layout
+    known: Floats
+
+    @property
+    def codes(self) -> JudgmentCodes:
+        return self.judgments.codes
+
+    @property
+    def single(self) -> bool:
+        return self.layout.categories is None
+
+    def begin(self, restart: int, seed: int) -> State:
+        """Return a start: item means, and strengths that differ between restarts.
+
+        What is drawn is how far annotators are trusted at first, one number for all of
+        them, so that a start depends neither on the order of rows nor on the names of ids:
+        they err by half a step to a whole one, and answer to the item in 80 to 99 of 100
+        cases. From distrustful starts the fit ends where everything is spam, which always
+        has a high bound and says nothing (docs/decisions/0003-starts.md).
+        """
+        scale = self.judgments.scale
+        step = float(np.mean(np.diff(scale.array()))) if scale.size > 1 else 1.0
+        eps, tau = 0.9, 1.0
+        if restart:
+            rng = np.random.default_rng([seed, restart])
+            eps = rng.uniform(0.8, 0.99)
+            tau = float(np.exp(rng.uniform(0.0, np.log(4.0))))
+        tau /= step**2
+        mean = scale.mean
+        count = np.diff(self.layout.indptr)
+        values = scale.array()[self.layout.label]
+        item = np.repeat(np.arange(count.size), count)
+        total = np.bincount(item, weights=values - mean, minlength=count.size)
+        mu = mean + total / (self.model.prior_precision + count)
+        var = 1.0 / (self.model.prior_precision + tau * count)
+        n = self.codes.n_annotators
+        c = self.layout.category_start.size - 1
+        alpha = 2.0
+        return self._hold(
+            State(
+                mu=mu,
+                var=var,
+                alpha_n=np.full(n, alpha),
+                beta_n=np.full(n, alpha / tau),
+                eps=np.full(n, eps if self.model.spam else 1.0),
+                phi_c=np.full(c, self.model.phi),
+                eta_c=np.full(c, self.model.phi),
+                alpha=alpha,
+                beta=alpha / tau,
+            )
+        )
+
+    def warm(self, start: Posterior) -> State:
+        """Return the state of an earlier result, met with the ids there are now."""
+        earlier: State = start.state["state"]
+        state = self.begin(0, start.seed)
+        state = replace(state, alpha=earlier.alpha, beta=earlier.beta)
+        n = self.codes.n_annotators
+        fresh = replace(
+            state,
+            alpha_n=np.full(n, earlier.alpha),
+            beta_n=np.full(n, earlier.beta),
+            eps=np.full(n, float(np.mean(earlier.eps)) if earlier.eps.size else 1.0),
+        )
+        new, old = base.align(
+            pl.DataFrame({"annotator_id": self.codes.annotators}), start.annotators
+        )
+        for name in ("alpha_n", "beta_n", "eps"):
+            getattr(fresh, name)[new] = getattr(earlier, name)[old]
+        items = self.codes.items.select(base.PAIR)[self.layout.order]
+        new, old = base.align(items, start.state["items"])
+        for name in ("mu", "var"):
+            getattr(fresh, name)[new] = getattr(earlier, name)[old]
+        fresh.var[fresh.var == 0.0] = 1.0 / self.model.prior_precision
+        names = self._category_names()
+        if start.state["categories"].columns == names.columns:
+            new, old = base.align(names, start.state["categories"])
+            fresh.phi_c[new] = earlier.phi_c[old]
+            fresh.eta_c[new] = earlier.eta_c[old]
+        return self._hold(fresh)
+
+    def _category_names(self) -> pl.DataFrame:
+        if self.layout.categories is None:
+            return pl.DataFrame({"category": ["all"]})
+        if self.model.difficulty == "item":
+            return self.codes.items.select(base.PAIR)
+        return pl.DataFrame({self.model.difficulty: self.layout.categories})
+
+    def _hold(self, state: State) -> State:
+        there = ~np.isnan(self.known)
+        return replace(
+            state,
+            mu=np.where(there, self.known, state.mu),
+            var=np.where(there, 0.0, state.var),
+        )
+
+    def run(
+        self, starts: list[Callable[[], State]], engine: Engine, progress: Progress
+    ) -> list[loop.Fit]:
+        """Fit from each start and return what each ended with."""
+        model = self.model
+        layout = self.layout
+        block = layout.indptr[layout.category_start] if not self.single else layout.indptr
+        shards = loop.cut(block, model.shards)
+
+        def one(number: int, inner: Engine) -> loop.Fit:
+            return loop.iterate(
+                starts[number](),
+                shards,
+                self.sweep,
+                self.reduce,
+                self.update,
+                engine=inner,
+                tolerance=model.tolerance,
+                max_iterations=model.max_iterations,
+                progress=progress,
+                task=f"{NAME}, start {number + 1} of {len(starts)}",
+            )
+
+        if len(starts) == 1:
+            return [one(0, engine)]
+        # Starts side by side leave no thread waiting; shards keep their order within each.
+        return list(engine.map(lambda number: one(number, Serial()), range(len(starts))))
+
+    def sweep(self, state: State, shard: loop.Shard) -> tuple[Any, ...]:
+        """Work on one shard: categories start..stop, or items where one category spans all."""
+        from venire.kernels.ordinal import sweep
+
+        layout, model, scale = self.layout, self.model, self.judgments.scale
+        if self.single:
+            category_start = np.array([shard.start, shard.stop], np.int64)
+            first = 0
+        else:
+            category_start = layout.category_start[shard.start : shard.stop + 1]
+            first = shard.start
+        root_tau, log_gap, root_delta, delta_gap = state.tables
+        return sweep(  # type: ignore[no-any-return]
+            layout.indptr,
+            layout.annotator,
+            layout.label,
+            category_start,
+            first,
+            np.clip(scale.thresholds(outer=model.outer), -FAR, FAR),
+            scale.array(),
+            self.known,
+            state.mu,
+            state.var,
+            root_tau,
+            log_gap,
+            state.eps,
+            root_delta,
+            delta_gap,
+            scale.mean,
+            model.prior_precision,
+            model.phi,
+            model.eta,
+            np.full(scale.size, -np.log(scale.size)),
+            model.ordinal,
+            model.spam,
+            model.responsibility == "exact",
+            not self.single,
+        )
+
+    def reduce(self, state: State, parts: list[tuple[Any, ...]]) -> tuple[Sums, float]:
+        """Add the shards up in their order; return the sums and the bound at the state."""
+        columns = list(zip(*parts, strict=True))
+        if self.single:
+            weight, square = sum(columns[2]), sum(columns[3])
+        else:
+            weight, square = np.concatenate(columns[2]), np.concatenate(columns[3])
+        sums = Sums(
+            np.concatenate(columns[0]),
+            np.concatenate(columns[1]),
+            weight,
+            square,
+            sum(columns[4]),
+            sum(columns[5]),
+        )
+        bound = sum(columns[6])
+        bound += _gamma_bound(state.alpha_n, state.beta_n, state.alpha, state.beta)
+        bound += _gamma_bound(state.phi_c, state.eta_c, self.model.phi, self.model.eta)
+        return sums, float(bound)
+
+    def update(self, state: State, sums: Sums) -> State:
+        """Update delta, tau, epsilon, alpha and beta from the sums, in this order."""
+        from scipy.special import psi
+
+        from venire.kernels.gamma import gamma_shape
+
+        model = self.model
+        phi_c = model.phi + 0.5 * sums.category_weight
+        eta_c = model.eta + 0.5 * sums.category_square
+        square = sums.annotator_square
+        if self.single:
+            square = square * (phi_c[0] / eta_c[0])
+        alpha_n = state.alpha + 0.5 * sums.annotator_weight
+        beta_n = state.beta + 0.5 * square
+        eps = state.eps
+        if model.spam:
+            eps = np.clip(sums.annotator_weight / self.codes.per_annotator, EDGE, 1.0 - EDGE)
+        tau = alpha_n / beta_n
+        alpha, beta = state.alpha, state.beta
+        if tau.size:
+            mean = float(np.mean(tau))
+            alpha = gamma_shape(mean, float(np.mean(psi(alpha_n) - np.log(beta_n))))
+            beta = alpha / mean
+        return State(sums.mu, sums.var, alpha_n, beta_n, eps, phi_c, eta_c, alpha, beta)
+
+    def best(self, fits: list[loop.Fit]) -> tuple[int, tuple[str, ...]]:
+        """Return the start with the highest bound, and what to say of it.
+
+        A start in which every annotator became spam has set all items to the prior mean. It
+        is kept only where all starts ended so.
+        """
+        spam = [
+            self.model.spam and fit.state.eps.size > 0 and float(fit.state.eps.max()) < COLLAPSED
+            for fit in fits
+        ]
+        notes: tuple[str, ...] = ()
+        if all(spam):
+            notes = ("every start took all judgments for spam: the grades say nothing",)
+        elif any(spam):
+            notes = (f"{sum(spam)} of {len(fits)} starts took all judgments for spam, set aside",)
+        open_to = [at for at in range(len(fits)) if all(spam) or not spam[at]]
+        return max(open_to, key=lambda at: fits[at].bounds[-1]), notes
+
+    def finish(
+        self, fits: list[loop.Fit], best: int, seed: int, notes: tuple[str, ...]
+    ) -> Posterior:
+        """Return the posterior of the chosen start."""
+        codes, scale, layout = self.codes, self.judgments.scale, self.layout
+        state: State = fits[best].state
+        back = np.empty_like(layout.order)
+        back[layout.order] = np.arange(back.size)
+        mean, sd = state.mu[back], np.sqrt(state.var[back])
+        grades = cells(mean, sd, scale.thresholds(outer="infinite"))
+        order = base.item_order(codes)
+        confusion, confusion_sd = base.confusion(codes, grades)
+        columns = {
+            "expertise": state.tau,
+            "expertise_sd": np.sqrt(state.alpha_n) / state.beta_n,
+        }
+        if self.model.spam:
+            columns["spamminess"] = 1.0 - state.eps
+            columns["spamminess_sd"] = base.beta_sd(state.eps, codes.per_annotator)
+        difficulty = None
+        if not self.single:
+            difficulty = self._category_names().with_columns(
+                pl.Series("inverse_difficulty", state.delta),
+                pl.Series("inverse_difficulty_sd", np.sqrt(state.phi_c) / state.eta_c),
+            )
+        return Posterior(
+            model=NAME,
+            scale=scale,
+            items=base.items_frame(codes, order, mean, sd),
+            probabilities=grades[order],
+            annotators=base.annotators_frame(codes, **columns),
+            confusion=confusion,
+            confusion_sd=confusion_sd,
+            difficulty=difficulty,
+            bounds=bounds_frame([fit.bounds for fit in fits]),
+            converged=fits[best].converged,
+            restart=best,
+            settings=base.settings_of(self.model),
+            seed=seed,
+            notes=(*self.judgments.notes, *notes, *base.loop_notes(fits, best)),
+            state={
+                "state": state,
+                "items": codes.items.select(base.PAIR)[layout.order],
+                "categories": self._category_names(),
+            },
+        )
+
+
+def _gamma_bound(shape: Floats, rate: Floats, alpha: float, beta: float) -> float:
+    """Return sum of E_q[ln Gamma(alpha, beta)] + H[q] for q = Gamma(shape, rate)."""
+    from scipy.special import gammaln, psi
+
+    mean_log = psi(shape) - np.log(rate)
+    prior = alpha * np.log(beta) - gammaln(alpha) + (alpha - 1.0) * mean_log - beta * shape / rate
+    entropy = shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * psi(shape)
+    return float(np.sum(prior + entropy))
+
+
+def cells(mean: Floats, sd: Floats, thresholds: Floats) -> Floats:
+    """Return the mass of N(mean, sd) between thresholds, [M, K]; sd 0 is a known grade."""
+    from scipy.special import ndtr
+
+    scale = np.where(sd > 0, sd, 1e-12)
+    below = ndtr((thresholds[None, :] - mean[:, None]) / scale[:, None])
+    return np.diff(below, axis=1)

@@ -1,0 +1,135 @@
+"""Every error Venire raises on purpose, in one tree.
+
+The message is one line that says what is wrong, where, and what to do; the
+facts are attributes, so that a program need not read the sentence.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class VenireError(Exception):
+    """Base of all errors that a user can cause and mend."""
+
+
+class DataError(VenireError, ValueError):
+    """Input that cannot be used as it is."""
+
+
+class MissingColumns(DataError):
+    """A table lacks columns that are needed.
+
+    Attributes
+    ----------
+    missing : tuple of str
+        Column names that were looked for.
+    present : tuple of str
+        Column names that were there.
+    """
+
+    def __init__(self, missing: Iterable[str], present: Iterable[str], where: str = "") -> None:
+        self.missing = tuple(missing)
+        self.present = tuple(present)
+        self.where = where
+        there = ", ".join(self.present) or "none"
+        super().__init__(
+            f"{where + ': ' if where else ''}missing column{'s' if len(self.missing) > 1 else ''} "
+            f"{', '.join(self.missing)}; the columns there are: {there} "
+            "(map them with columns={'query_id': ...} or --columns query_id=...)"
+        )
+
+
+class DuplicateRows(DataError):
+    """A key that must be unique occurs twice."""
+
+    def __init__(self, key: tuple[str, ...], where: str = "", hint: str = "") -> None:
+        self.key = key
+        self.where = where
+        super().__init__(
+            f"{where + ': ' if where else ''}{' '.join(key)} occurs twice"
+            f"{'; ' + hint if hint else ''}"
+        )
+
+
+class BadLine(DataError):
+    """A line of a file that cannot be read.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    line : int or None
+        Line number, counted from 1; None when the whole file is meant.
+    reason : str
+        What is wrong and what to do.
+    """
+
+    def __init__(self, path: str, line: int | None, reason: str) -> None:
+        self.path = path
+        self.line = line
+        self.reason = reason
+        super().__init__(f"{path}{f', line {line}' if line is not None else ''}: {reason}")
+
+
+class UnknownLabel(DataError):
+    """A label that is not on the scale.
+
+    Attributes
+    ----------
+    label : str
+        The label as it was read.
+    scale : tuple of str
+        The labels the scale has.
+    """
+
+    def __init__(self, label: str, scale: Sequence[str], where: str = "") -> None:
+        self.label = label
+        self.scale = tuple(scale)
+        self.where = where
+        super().__init__(
+            f"{where + ': ' if where else ''}label {label!r} is not on the scale "
+            f"{', '.join(self.scale)}; leave it out with --drop-label {label}, "
+            "or name the whole scale with --scale"
+        )
+
+
+class NoOverlap(DataError):
+    """Two tables that should speak of the same things share none."""
+
+
+class UnknownName(VenireError, LookupError):
+    """A name that nothing is registered under.
+
+    Attributes
+    ----------
+    kind, name : str
+        What was looked for.
+    known : tuple of str
+        The names there are.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(sorted(known))
+        close = difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(self.known)})")
+
+
+class BadSetting(VenireError, ValueError):
+    """A setting outside what it may be."""
+
+
+class MissingExtra(VenireError, ImportError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(
+            f"{purpose} needs the package {package}; install it with: "
+            f"pip install 'venire[{extra}]'"
+        )

@@ -1,0 +1,125 @@
+"""Bytes of a file, decompressed; and files written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
+from venire.errors import BadLine
+
+LIMIT = 8 << 30
+"""Most bytes a compressed file may unfold to; a bomb is stopped there."""
+_COMPRESSIONS = (".gz", ".xz", ".zst")
+_CHUNK = 1 << 20
+
+
+def stem(name: str, *, keep_kind: bool = False) -> str:
+    """Return a file name without folder, compression and (unless kept) format ending."""
+    path = Path(name)
+    if path.suffix in _COMPRESSIONS:
+        path = path.with_suffix("")
+    return path.name if keep_kind else (path.stem or path.name)
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Return the content of a file, decompressed by what it holds; ``-`` is standard input.
+
+    Raises
+    ------
+    BadLine
+        When there is no such file, it cannot be unpacked, or it is empty.
+    """
+    name = str(path)
+    try:
+        raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except FileNotFoundError:
+        raise BadLine(name, None, "there is no such file") from None
+    except IsADirectoryError:
+        raise BadLine(name, None, "is a folder, not a file") from None
+    except OSError as error:
+        raise BadLine(name, None, f"cannot be read: {error.strerror or error}") from None
+    data = _unpack(raw, name)
+    if data.startswith(b"\xef\xbb\xbf"):
+        data = data[3:]
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise BadLine(name, 1, "is UTF-16; save it as UTF-8")
+    if not data.strip():
+        raise BadLine(name, None, "is empty")
+    return data
+
+
+def _unpack(raw: bytes, name: str) -> bytes:
+    stream: io.BufferedIOBase
+    if raw[:2] == b"\x1f\x8b":
+        stream, kind = gzip.GzipFile(fileobj=io.BytesIO(raw)), "gzip"
+    elif raw[:6] == b"\xfd7zXZ\x00":
+        stream, kind = lzma.LZMAFile(io.BytesIO(raw)), "xz"
+    elif raw[:4] == b"\x28\xb5\x2f\xfd":
+        import zstandard
+
+        stream = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+        return _drain(stream, name, "zstd", (zstandard.ZstdError,))
+    else:
+        if name.endswith(_COMPRESSIONS) and raw:
+            raise BadLine(name, None, f"is not a {name.rsplit('.', 1)[1]} file inside")
+        return raw
+    return _drain(stream, name, kind, (OSError, EOFError, lzma.LZMAError, zlib.error))
+
+
+def _drain(
+    stream: io.BufferedIOBase, name: str, kind: str, errors: tuple[type[BaseException], ...]
+) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    try:
+        while chunk := stream.read(_CHUNK):
+            parts.append(chunk)
+            size += len(chunk)
+            if size > LIMIT:
+                raise BadLine(name, None, f"unpacks to more than {LIMIT >> 30} GiB")
+    except errors as error:
+        raise BadLine(name, None, f"cannot be unpacked as {kind}: {error}") from None
+    return b"".join(parts)
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a file whole: to a neighbour first, then renamed; ``-`` is standard output.
+
+    The ending .gz, .xz or .zst compresses.
+    """
+    name = str(path)
+    if name == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    if name.endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    elif name.endswith(".xz"):
+        data = lzma.compress(data)
+    elif name.endswith(".zst"):
+        import zstandard
+
+        data = zstandard.ZstdCompressor().compress(data)
+    target = Path(name)
+    temporary = ""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(target)
+    except OSError as error:
+        if temporary:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+        raise BadLine(name, None, f"cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,22 @@
+"""Compiled loops over integer codes: arrays in, arrays out, no dataframes, no lock held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numba
+
+jit = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+"""How every kernel is compiled: once, kept on disk; only a*b+c may be fused."""
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Tell whether a kernel is in memory or on disk, so that a first compile can be announced."""
+    if kernel.signatures:
+        return True
+    folder = Path(kernel.stats.cache_path)
+    stem = f"{Path(kernel.py_func.__code__.co_filename).stem}.{kernel.py_func.__name__}-"
+    return folder.is_dir() and any(
+        path.name.startswith(stem) and path.suffix == ".nbi" for path in folder.iterdir()
+    )

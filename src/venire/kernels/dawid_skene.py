@@ -1,0 +1,107 @@
+"""One expectation-maximisation sweep of Dawid-Skene over items, in probability space."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from venire.kernels import jit
+
+Floats = NDArray[np.float64]
+RESCALE = 16
+"""Factors multiplied before rescaling: with the floor of 1e-12 nothing underflows before."""
+
+
+@jit
+def item_grades(
+    first: int,
+    last: int,
+    annotator: NDArray[np.int32],
+    label: NDArray[np.int16],
+    confusion: Floats,
+    prior: Floats,
+    p: Floats,
+) -> float:
+    """Fill p with the grade probabilities of one item; return the log likelihood of its labels."""
+    size = prior.size
+    log_scale = 0.0
+    for k in range(size):
+        p[k] = prior[k]
+    for j in range(first, last):
+        row = confusion[annotator[j], label[j]]
+        for k in range(size):
+            p[k] *= row[k]
+        if (j - first) % RESCALE == RESCALE - 1:
+            total = 0.0
+            for k in range(size):
+                total += p[k]
+            log_scale += math.log(total)
+            for k in range(size):
+                p[k] /= total
+    total = 0.0
+    for k in range(size):
+        total += p[k]
+    inverse = 1.0 / total
+    for k in range(size):
+        p[k] *= inverse
+    return log_scale + math.log(total)
+
+
+@jit
+def sweep(
+    indptr: NDArray[np.int64],
+    annotator: NDArray[np.int32],
+    label: NDArray[np.int16],
+    start: int,
+    stop: int,
+    confusion: Floats,  # [N, label, grade]
+    prior: Floats,  # [K]
+    known: NDArray[np.int16],  # [M], -1 where the grade is not known
+) -> tuple[Floats, Floats, float]:
+    """Return expected counts [N, label, grade], expected grades [K], log likelihood."""
+    size = prior.size
+    counts = np.zeros(confusion.shape)
+    grades = np.zeros(size)
+    p = np.empty(size)
+    bound = 0.0
+    for m in range(start, stop):
+        first = indptr[m]
+        last = indptr[m + 1]
+        if known[m] >= 0:
+            g = known[m]
+            bound += math.log(prior[g])
+            grades[g] += 1.0
+            for j in range(first, last):
+                counts[annotator[j], label[j], g] += 1.0
+                bound += math.log(confusion[annotator[j], label[j], g])
+            continue
+        bound += item_grades(first, last, annotator, label, confusion, prior, p)
+        for k in range(size):
+            grades[k] += p[k]
+        for j in range(first, last):
+            row = counts[annotator[j], label[j]]
+            for k in range(size):
+                row[k] += p[k]
+    return counts, grades, bound
+
+
+@jit
+def posterior(
+    indptr: NDArray[np.int64],
+    annotator: NDArray[np.int32],
+    label: NDArray[np.int16],
+    confusion: Floats,
+    prior: Floats,
+    known: NDArray[np.int16],
+) -> Floats:
+    """Return the grade probabilities of all items [M, K]."""
+    size = prior.size
+    out = np.zeros((indptr.size - 1, size))
+    for m in range(indptr.size - 1):
+        if known[m] >= 0:
+            out[m, known[m]] = 1.0
+        else:
+            item_grades(indptr[m], indptr[m + 1], annotator, label, confusion, prior, out[m])
+    return out

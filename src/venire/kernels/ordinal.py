@@ -1,0 +1,169 @@
+"""One sweep of the ordinal discrete mixture over a shard of items.
+
+For each category of items: q(x, y) of every judgment, q(z) of every item, q(delta) of the
+category, and the sums that the annotators' q(tau) and epsilon need; with the bound at the
+state the sweep started from and the fresh q(x, y).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from venire.kernels import jit
+from venire.kernels.truncated_normal import moments
+
+Floats = NDArray[np.float64]
+_HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
+
+
+@jit
+def sweep(
+    indptr: NDArray[np.int64],  # judgments of item m: indptr[m]:indptr[m+1]
+    annotator: NDArray[np.int32],  # [L]
+    label: NDArray[np.int16],  # [L]
+    category_start: NDArray[np.int64],  # items of category c: [c]:[c+1], clipped to the shard
+    first_category: int,
+    thresholds: Floats,  # [K+1], finite
+    values: Floats,  # [K], used where the link is not ordinal
+    known: Floats,  # [M], the grade where it is known, nan elsewhere
+    mu: Floats,  # [M] mean of q(z)
+    var: Floats,  # [M] variance of q(z)
+    root_tau: Floats,  # [N] sqrt of the mean of tau
+    log_gap: Floats,  # [N] psi(alpha_n) - ln(alpha_n)
+    eps: Floats,  # [N]
+    root_delta: Floats,  # [C] sqrt of the mean of delta
+    delta_gap: Floats,  # [C] psi(phi_c) - ln(phi_c)
+    prior_mean: float,
+    prior_precision: float,
+    phi: float,
+    eta: float,
+    log_pi: Floats,  # [K]
+    ordinal: bool,
+    spam: bool,
+    exact: bool,
+    own_delta: bool,  # update delta here; False where one category spans the shards
+) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, float]:
+    """Return new mu, var, category weight and squares, annotator weight and squares, bound.
+
+    Where ``own_delta`` is False the annotators' squares are not yet multiplied by delta.
+    """
+    n_categories = category_start.size - 1
+    first_item = category_start[0]
+    n_items = category_start[n_categories] - first_item
+    offset = indptr[first_item]
+    new_mu = np.empty(n_items)
+    new_var = np.empty(n_items)
+    category_weight = np.zeros(n_categories)
+    category_square = np.zeros(n_categories)
+    annotator_weight = np.zeros(eps.size)
+    annotator_square = np.zeros(eps.size)
+    squares = np.empty(indptr[first_item + n_items] - offset)
+    first = np.empty(squares.size)
+    second = np.empty(squares.size)
+    weight = np.empty(squares.size)
+    pi = np.exp(log_pi)
+    bound = 0.0
+    product = 1.0  # of normalisers, so that one logarithm serves many judgments
+    half_log_prior = 0.5 * math.log(prior_precision)
+    for c in range(n_categories):
+        rd = root_delta[first_category + c]
+        inv_rd = 1.0 / rd
+        dgap = delta_gap[first_category + c]
+        log_rd = math.log(rd)
+        start = category_start[c]
+        stop = category_start[c + 1]
+        for m in range(start, stop):
+            at = mu[m]
+            spread = var[m]
+            fixed = not math.isnan(known[m])
+            precision = prior_precision
+            pull = prior_precision * (prior_mean - at)
+            for j in range(indptr[m], indptr[m + 1]):
+                n = annotator[j]
+                r = label[j]
+                i = j - offset
+                s = root_tau[n] * rd
+                rho = s * s
+                half_gap = 0.5 * (log_gap[n] + dgap)
+                if ordinal:
+                    z, e, m1, m2 = moments(
+                        (thresholds[r] - at) * s, (thresholds[r + 1] - at) * s
+                    )
+                else:
+                    # x is the label itself: a point, with no mass to normalise.
+                    m1 = (values[r] - at) * s
+                    m2 = m1 * m1
+                    z = s
+                    e = 0.5 * m2 + _HALF_LOG_2PI
+                w = 1.0
+                if spam:
+                    b = (1.0 - eps[n]) * pi[r]
+                    if exact:
+                        p = eps[n] * z * math.exp(half_gap - e - 0.5 * rho * spread)
+                        product *= p + b
+                        w = p / (p + b)
+                    elif ordinal:
+                        log_p = -_HALF_LOG_2PI - 0.5 * (m2 + rho * spread)
+                        p = eps[n] * s * math.exp(log_p)
+                        w = p / (p + b)
+                        product *= p + b
+                        if w > 0.0:
+                            bound += w * (half_gap + math.log(z / s) - e
+                                          - 0.5 * rho * spread - log_p)
+                    else:
+                        p = eps[n] * z * math.exp(-e - 0.5 * rho * spread)
+                        w = p / (p + b)
+                        product *= p + b
+                        bound += w * half_gap
+                    if product < 1e-150 or product > 1e150:
+                        bound += math.log(product)
+                        product = 1.0
+                else:
+                    bound += half_gap + math.log(z) - e - 0.5 * rho * spread
+                first[i] = m1
+                second[i] = m2
+                weight[i] = w
+                precision += w * rho
+                pull += w * s * m1
+            shift = pull / precision
+            v = 1.0 / precision
+            if fixed:
+                shift = 0.0
+                v = 0.0
+                bound += half_log_prior - 0.5 * prior_precision * (at - prior_mean) ** 2
+                bound -= _HALF_LOG_2PI
+            else:
+                # E[ln N(z | mean, 1/precision)] + entropy of q(z), both at the old q(z).
+                bound += half_log_prior + 0.5 + 0.5 * math.log(spread)
+                bound -= 0.5 * prior_precision * ((at - prior_mean) ** 2 + spread)
+            new_mu[m - first_item] = at + shift
+            new_var[m - first_item] = v
+            for j in range(indptr[m], indptr[m + 1]):
+                n = annotator[j]
+                i = j - offset
+                w = weight[i]
+                inv_s = inv_rd / root_tau[n]
+                square = second[i] * inv_s * inv_s - 2.0 * shift * first[i] * inv_s
+                square = w * (square + shift * shift + v)
+                squares[i] = square
+                annotator_weight[n] += w
+                category_weight[c] += w
+                category_square[c] += root_tau[n] * root_tau[n] * square
+        delta = 1.0
+        if own_delta:
+            delta = (phi + 0.5 * category_weight[c]) / (eta + 0.5 * category_square[c])
+        for j in range(indptr[start], indptr[stop]):
+            annotator_square[annotator[j]] += delta * squares[j - offset]
+    bound += math.log(product)
+    return (
+        new_mu,
+        new_var,
+        category_weight,
+        category_square,
+        annotator_weight,
+        annotator_square,
+        bound,
+    )

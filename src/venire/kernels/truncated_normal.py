@@ -1,0 +1,121 @@
+"""Moments and normaliser of a standard normal cut to an interval, to 1e-12.
+
+The naive difference of two normal distribution functions is 0/0 from a few standard
+deviations on, which is ordinary data here; differences of their logarithms lose digits in
+narrow cells. So: flip the sign so that |a| <= b; for a >= 0 use ratios of
+erfcx(x) = exp(x^2) erfc(x), in which the tails cancel exactly; for a narrow cell use
+5-point Gauss-Legendre.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from venire.kernels import jit
+
+_PIECES = 128
+_DEGREE = 7
+
+
+def _table() -> NDArray[np.float64]:
+    """Return polynomials of erfcx(x) / y on 128 pieces of y = 4 / (4 + x), x >= 0.
+
+    Each piece is the Chebyshev interpolant of degree 7, as monomials of the position
+    in [-1, 1] within the piece; it agrees with scipy to 4e-14.
+    """
+    from scipy.special import erfcx
+
+    nodes = np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
+    vandermonde = np.vander(nodes, _DEGREE + 1, increasing=True)
+    out = np.empty((_PIECES, _DEGREE + 1))
+    for piece in range(_PIECES):
+        y = (piece + 0.5 + 0.5 * nodes) / _PIECES
+        out[piece] = np.linalg.solve(vandermonde, erfcx(4.0 / y - 4.0) / y)
+    return out
+
+
+_ERFCX = _table()
+_SQRT_HALF = math.sqrt(0.5)
+_SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
+_INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
+# Nodes and weights of 5-point Gauss-Legendre on [-1, 1].
+_X1, _X2 = 0.5384693101056831, 0.906179845938664
+_W0, _W1, _W2 = 0.5688888888888889, 0.4786286704993665, 0.23692688505618908
+FAR = 1e10
+"""Stands for an infinite threshold: far enough that nothing is left beyond it."""
+
+
+@jit
+def erfcx(x: float) -> float:
+    """Return exp(x^2) erfc(x) for x >= 0."""
+    y = 4.0 / (4.0 + x)
+    at = y * _PIECES
+    piece = min(int(at), _PIECES - 1)
+    t = 2.0 * (at - piece) - 1.0
+    c = _ERFCX[piece]
+    value = c[7]
+    value = value * t + c[6]
+    value = value * t + c[5]
+    value = value * t + c[4]
+    value = value * t + c[3]
+    value = value * t + c[2]
+    value = value * t + c[1]
+    value = value * t + c[0]
+    return y * value
+
+
+@jit
+def moments(a: float, b: float) -> tuple[float, float, float, float]:
+    """Return (z, e, m1, m2) of a standard normal cut to (a, b), a < b.
+
+    The normaliser is Phi(b) - Phi(a) = z * exp(-e), which does not underflow;
+    m1 = E[t] and m2 = E[t^2].
+    """
+    flip = 1.0
+    if a + b < 0.0:
+        a, b = -b, -a
+        flip = -1.0
+    width = b - a
+    center = 0.5 * (a + b)
+    if width < 0.15 and center * width < 0.3:
+        h = 0.5 * width
+        t1, t2, t3, t4 = h * _X1, -h * _X1, h * _X2, -h * _X2
+        p1 = _W1 * math.exp(-t1 * (center + 0.5 * t1))
+        p2 = _W1 * math.exp(-t2 * (center + 0.5 * t2))
+        p3 = _W2 * math.exp(-t3 * (center + 0.5 * t3))
+        p4 = _W2 * math.exp(-t4 * (center + 0.5 * t4))
+        total = _W0 + p1 + p2 + p3 + p4
+        s1 = (p1 * t1 + p2 * t2 + p3 * t3 + p4 * t4) / total
+        s2 = (p1 * t1 * t1 + p2 * t2 * t2 + p3 * t3 * t3 + p4 * t4 * t4) / total
+        first = center + s1
+        second = center * center + 2.0 * center * s1 + s2
+        return h * _INV_SQRT_2PI * total, 0.5 * center * center, flip * first, second
+    upper = erfcx(b * _SQRT_HALF)
+    if a >= 0.0:
+        ratio = math.exp(-width * center)
+        gap = erfcx(a * _SQRT_HALF) - ratio * upper
+        scale = _SQRT_2_OVER_PI / gap
+        first = scale * (1.0 - ratio)
+        return 0.5 * gap, 0.5 * a * a, flip * first, 1.0 + scale * (a - b * ratio)
+    ea = math.exp(-0.5 * a * a)
+    eb = math.exp(-0.5 * b * b)
+    z = 1.0 - 0.5 * (ea * erfcx(-a * _SQRT_HALF) + eb * upper)
+    scale = _INV_SQRT_2PI / z
+    return z, 0.0, flip * scale * (ea - eb), 1.0 + scale * (a * ea - b * eb)
+
+
+@jit
+def moments_of(
+    a: NDArray[np.float64], b: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return log normaliser, first and second moment for arrays of cells, as rows [3, n]."""
+    out = np.empty((3, a.size))
+    for i in range(a.size):
+        z, e, m1, m2 = moments(a[i], b[i])
+        out[0, i] = math.log(z) - e
+        out[1, i] = m1
+        out[2, i] = m2
+    return out

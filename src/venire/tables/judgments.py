@@ -1,0 +1,301 @@
+"""Judgments: one label by one annotator for one (query, document) pair, each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from venire.errors import BadSetting, DataError, UnknownLabel
+from venire.tables import boundary
+from venire.tables.codes import JudgmentCodes, code_judgments
+from venire.tables.qrels import Qrels
+from venire.tables.scale import Scale, infer
+from venire.tables.schema import ROW, Schema, Source, as_number, number_text, rename, typed
+
+SCHEMA = Schema(
+    "judgments",
+    ids=("query_id", "doc_id", "annotator_id"),
+    text=("label",),
+    optional_ids=("batch_id",),
+    optional_numbers=("seconds",),
+    other=("judged_at",),
+)
+REPEATS = ("last", "all", "first", "error")
+KEY = ["query_id", "doc_id", "annotator_id"]
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """A table of judgments on one scale.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        ``query_id, doc_id, annotator_id`` (text), ``label`` (a grade of the scale), and
+        what else the source had: ``seconds, judged_at, batch_id`` or columns of yours.
+    scale : Scale
+    notes : tuple of str
+        What was left out or replaced when the table was made, with counts.
+
+    Examples
+    --------
+    >>> judgments = Judgments.from_dict(
+    ...     {"query_id": ["q", "q"], "doc_id": ["a", "a"], "annotator_id": ["x", "y"],
+    ...      "label": [0, 2]}, scale="0,1,2")
+    >>> len(judgments), judgments.scale.names
+    (2, ('0', '1', '2'))
+    """
+
+    frame: pl.DataFrame
+    scale: Scale
+    notes: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        *,
+        columns: Mapping[str, str] | None = None,
+        scale: Scale | str | None = None,
+        drop_labels: Iterable[object] = (),
+        repeats: str | None = None,
+        source: Source | None = None,
+    ) -> Judgments:
+        """Return judgments from any dataframe.
+
+        Parameters
+        ----------
+        table : dataframe
+            pandas, polars, pyarrow, DuckDB, or a mapping of columns.
+        columns : mapping, optional
+            Venire's column name -> the name in the table.
+        scale : Scale or str, optional
+            The whole scale (``"0,1,2"`` or ``"bad,fair,good"``); by default the labels
+            that occur.
+        drop_labels : iterable
+            Labels that say "cannot judge"; their rows are left out and counted.
+        repeats : "last", "all", "first" or "error", optional
+            What counts where an annotator judged a pair more than once. By default
+            the later judgment where the table has ``judged_at``; a table without times
+            does not say which is later, so there all count. The notes say how many
+            there were and how many conflicted. Asked for by name, ``last`` and
+            ``first`` go by the order of the rows where there are no times.
+
+        Raises
+        ------
+        MissingColumns, UnknownLabel, DataError, BadSetting
+        """
+        source = source or Source()
+        if repeats is not None and repeats not in REPEATS:
+            raise BadSetting(f"repeats is one of {', '.join(REPEATS)}, not {repeats!r}")
+        scale = Scale.parse(scale) if isinstance(scale, str) else scale
+        frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
+        frame = typed(frame, SCHEMA, source)
+        frame, notes = _drop(frame, drop_labels, scale)
+        frame, scale = _grades(frame, scale, source)
+        if "judged_at" in frame.columns:
+            frame = _times(frame, source)
+        frame, more = _repeats(frame, repeats, source)
+        return cls(frame.drop(ROW), scale, (*notes, *more))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], **options: Any) -> Judgments:
+        """Return judgments from a mapping of columns; options as for :meth:`of`."""
+        return cls.of(data, **options)
+
+    @classmethod
+    def read(cls, path: str | Path, **options: Any) -> Judgments:
+        """Read CSV, TSV, JSON Lines or Parquet (gz, xz, zst too); options as for :meth:`of`."""
+        from venire.formats import read_judgments
+
+        return read_judgments(path, **options)
+
+    def write(self, path: str | Path) -> None:
+        """Write the table; the ending says how: .csv .tsv .jsonl .parquet (.gz .xz .zst)."""
+        from venire.formats import write_frame
+
+        write_frame(self.frame, path)
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    @cached_property
+    def codes(self) -> JudgmentCodes:
+        """The integer arrays kernels take, sorted by item; made once."""
+        label = self.scale.index(self.frame["label"].to_numpy().astype(np.float64))
+        return code_judgments(self.frame, label.astype(np.int16))
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame."""
+        return boundary.to_pandas(self.frame)
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow table."""
+        return self.frame.to_arrow()
+
+    def gold(self, column: str) -> Qrels:
+        """Return the known grades that stand beside the judgments in a column.
+
+        An empty or negative value says that the grade is not known; the notes of
+        the qrels count these. A grade above zero that the scale does not have is an error,
+        and so is a pair with two different grades.
+
+        Parameters
+        ----------
+        column : str
+        """
+        if column not in self.frame.columns:
+            raise BadSetting(
+                f"there is no gold column {column!r}; columns: {', '.join(self.frame.columns)}"
+            )
+        pairs = self.frame.select("query_id", "doc_id", pl.col(column).alias("relevance")).unique(
+            maintain_order=True
+        )
+        numbers = pairs["relevance"]
+        if numbers.dtype == pl.String:
+            numbers = numbers.str.strip_chars()
+            numbers = numbers.set(numbers == "", None)
+        cast = numbers.cast(pl.Float64, strict=False)
+        wrong = cast.is_null() & numbers.is_not_null()
+        if wrong.any():
+            raise DataError(f"gold column {column}: {numbers.filter(wrong)[0]!r} is no number")
+        known = cast.is_not_null() & (cast >= 0).fill_null(value=False)
+        known = known | cast.is_in(list(self.scale.values)).fill_null(value=False)
+        notes = [
+            f"gold column {column}: {count:,} pairs with {_shown(value)} have no known grade"
+            for value, count in cast.filter(~known).value_counts().sort(cast.name).iter_rows()
+        ]
+        pairs = pairs.with_columns(cast.alias("relevance")).filter(known)
+        self.scale.index(pairs["relevance"].to_numpy())
+        return replace(Qrels.of(pairs), notes=tuple(notes))
+
+
+def _shown(value: float | None) -> str:
+    return "no value" if value is None else number_text(value)
+
+
+def _drop(
+    frame: pl.DataFrame, labels: Iterable[object], scale: Scale | None
+) -> tuple[pl.DataFrame, list[str]]:
+    """Leave out the labels that are no grades, and say what that cost."""
+    wanted = [str(label).strip() for label in labels] + list(scale.cannot_judge if scale else ())
+    if not wanted:
+        return frame, []
+    text = frame["label"].cast(pl.String).str.strip_chars()
+    # "-2" also names the label -2.0: what a frame holds as a number is met as a number.
+    numbers = [float(label) for label in wanted if _is_number(label)]
+    gone = text.is_in(wanted) | text.cast(pl.Float64, strict=False).is_in(numbers)
+    gone = gone.fill_null(value=False)
+    notes = []
+    kept = frame.filter(~gone)
+    for label in wanted:
+        same = (text == label) | (
+            text.cast(pl.Float64, strict=False) == float(label) if _is_number(label) else False
+        )
+        notes.append(f"{int(same.sum()):,} judgments with label {label} left out")
+    pairs = frame.filter(gone).select("query_id", "doc_id").unique()
+    lost = pairs.join(kept, on=["query_id", "doc_id"], how="anti").height
+    if lost:
+        notes.append(f"{lost:,} items have no other judgment and get no grade")
+    people = frame.filter(gone).select("annotator_id").unique()
+    lost = people.join(kept, on="annotator_id", how="anti").height
+    if lost:
+        notes.append(f"{lost:,} annotators gave no other label")
+    return kept, notes
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _grades(
+    frame: pl.DataFrame, scale: Scale | None, source: Source
+) -> tuple[pl.DataFrame, Scale]:
+    """Turn labels into grades of the scale; the first that is none is an error."""
+    text = frame["label"]
+    if text.dtype in (pl.Categorical, pl.Enum, pl.Object):
+        text = text.cast(pl.String)
+    if scale is not None and text.dtype == pl.String and not all(map(_is_number, scale.names)):
+        names = text.str.strip_chars().replace_strict(
+            list(scale.names), list(scale.values), default=None, return_dtype=pl.Float64
+        )
+        if names.is_null().any():
+            row = int(names.is_null().arg_true()[0])
+            raise source.error(
+                int(frame[ROW][row]), f"label {text[row]!r} is none of {', '.join(scale.names)}"
+            )
+        frame = frame.with_columns(names.alias("label"))
+    frame = as_number(frame, "label", source)
+    if scale is None:
+        scale = infer(frame["label"].unique()) if frame.height else Scale((0.0, 1.0))
+    off = ~frame["label"].is_in(list(scale.values))
+    if off.any():
+        row = int(off.arg_true()[0])
+        error = UnknownLabel(number_text(frame["label"][row]), scale.names)
+        raise source.error(int(frame[ROW][row]), str(error))
+    if all(value == int(value) for value in scale.values):
+        frame = frame.with_columns(pl.col("label").cast(pl.Int64))
+    return frame, scale
+
+
+def _times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """Read judged_at as UTC; a number is kept and only tells the order."""
+    times = frame["judged_at"]
+    if times.dtype == pl.String:
+        number = times.cast(pl.Float64, strict=False)
+        if not number.is_null().any():
+            return frame.with_columns(number.alias("judged_at"))
+        read = times.str.to_datetime(time_zone="UTC", strict=False, time_unit="us")
+        bad = read.is_null() & times.is_not_null() & (times != "")
+        if bad.any():
+            row = int(bad.arg_true()[0])
+            raise source.error(
+                int(frame[ROW][row]),
+                f"judged_at is {times[row]!r}; write it as 2026-01-31T12:00:00Z",
+            )
+        return frame.with_columns(read.alias("judged_at"))
+    return frame
+
+
+def _repeats(
+    frame: pl.DataFrame, rule: str | None, source: Source
+) -> tuple[pl.DataFrame, list[str]]:
+    """Apply the rule for pairs that an annotator judged more than once."""
+    repeated = frame.filter(pl.struct(KEY).is_duplicated()) if frame.height else frame
+    if repeated.is_empty():
+        return frame, []
+    groups = repeated.group_by(KEY).agg(pl.col("label").n_unique().alias("labels"))
+    conflicts = groups.filter(pl.col("labels") > 1).height
+    found = (
+        f"{groups.height:,} annotator-item pairs were judged more than once "
+        f"({repeated.height - groups.height:,} judgments more; {conflicts:,} pairs with "
+        "different labels)"
+    )
+    timed = "judged_at" in frame.columns and not repeated["judged_at"].is_null().any()
+    if rule is None:
+        rule = "last" if timed else "all"
+        if not timed:
+            found += "; no judged_at says which is later"
+    if rule == "all":
+        return frame, [f"{found}: all count"]
+    if rule == "error":
+        row = repeated.filter(pl.struct(KEY).is_duplicated() & ~pl.struct(KEY).is_first_distinct())
+        key = " ".join(str(row[name][0]) for name in KEY)
+        raise source.error(int(row[ROW][0]), f"{key} is judged twice; choose --repeats last")
+    order = ["judged_at", ROW] if timed else [ROW]
+    kept = (
+        frame.sort(order)
+        .unique(KEY, keep="last" if rule == "last" else "first", maintain_order=True)
+        .sort(ROW)
+    )
+    return kept, [f"{found}: the {rule} counts, by {'judged_at' if timed else 'order of the rows'}"]

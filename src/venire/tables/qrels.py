@@ -1,0 +1,125 @@
+"""Qrels: the settled grade of each (query, document) pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from venire.errors import DataError
+from venire.tables import boundary
+from venire.tables.schema import ROW, Schema, Source, rename, typed
+
+SCHEMA = Schema("qrels", ids=("query_id", "doc_id"), numbers=("relevance",))
+KEY = ["query_id", "doc_id"]
+
+
+@dataclass(frozen=True)
+class Qrels:
+    """A table of settled grades.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        ``query_id, doc_id`` (text) and ``relevance`` (whole numbers, or decimals where an
+        aggregation was written with its real-valued grades).
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> Qrels.from_dict({"q1": {"d1": 2, "d2": 0}}).frame.height
+    2
+    """
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        *,
+        columns: Mapping[str, str] | None = None,
+        source: Source | None = None,
+    ) -> Qrels:
+        """Return qrels from any dataframe.
+
+        Raises
+        ------
+        MissingColumns
+        DataError
+            A grade that is no number, or a pair with two different grades.
+        """
+        source = source or Source()
+        frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
+        frame = typed(frame.select(SCHEMA.required), SCHEMA, source)
+        twice = frame.filter(pl.struct(KEY).is_duplicated()) if frame.height else frame
+        notes: tuple[str, ...] = ()
+        if twice.height:
+            odd = twice.filter(pl.col("relevance").n_unique().over(KEY) > 1)
+            if odd.height:
+                second = odd.filter(~pl.struct(KEY).is_first_distinct())
+                row = second.row(0, named=True)
+                raise source.error(
+                    row[ROW],
+                    f"{row['query_id']} {row['doc_id']} is judged a second time with another grade",
+                )
+            kept = frame.unique(KEY, keep="first", maintain_order=True)
+            notes = (f"{frame.height - kept.height:,} rows repeat a pair with the same grade",)
+            frame = kept
+        relevance = frame["relevance"]
+        if relevance.is_empty() or (relevance == relevance.floor()).all():
+            frame = frame.with_columns(pl.col("relevance").cast(pl.Int64))
+        return cls(frame.drop(ROW), notes)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Mapping[str, float]]) -> Qrels:
+        """Return qrels from ``{query_id: {doc_id: relevance}}``."""
+        rows = [(query, doc, grade) for query, docs in data.items() for doc, grade in docs.items()]
+        return cls.of(
+            {
+                "query_id": pl.Series([row[0] for row in rows], dtype=pl.String),
+                "doc_id": pl.Series([row[1] for row in rows], dtype=pl.String),
+                "relevance": pl.Series([float(row[2]) for row in rows], dtype=pl.Float64),
+            }
+        )
+
+    @classmethod
+    def read(cls, path: str | Path, **options: Any) -> Qrels:
+        """Read TREC qrels, CSV, TSV, JSON Lines or Parquet (gz, xz, zst too)."""
+        from venire.formats import read_qrels
+
+        return read_qrels(path, **options)
+
+    def write(self, path: str | Path) -> None:
+        """Write the table; .csv .tsv .jsonl .parquet by ending, TREC qrels otherwise."""
+        from venire.formats import write_qrels
+
+        write_qrels(self, path)
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return ``{query_id: {doc_id: relevance}}``, as pytrec_eval takes it."""
+        out: dict[str, dict[str, float]] = {}
+        for query, doc, grade in self.frame.iter_rows():
+            out.setdefault(query, {})[doc] = grade
+        return out
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame."""
+        return boundary.to_pandas(self.frame)
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow table."""
+        return self.frame.to_arrow()
+
+    def require_rows(self, name: str) -> Qrels:
+        """Return self, or say that there is nothing in it."""
+        if self.frame.is_empty():
+            raise DataError(f"{name}: there is no judged pair in it")
+        return self

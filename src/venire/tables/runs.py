@@ -1,0 +1,133 @@
+"""Runs: ranked documents of one system or of many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from venire.errors import BadSetting
+from venire.tables import boundary
+from venire.tables.schema import ROW, Schema, Source, rename, typed
+
+SCHEMA = Schema(
+    "runs", ids=("query_id", "doc_id"), numbers=("score",), optional_ids=("run_id",)
+)
+KEY = ["run_id", "query_id", "doc_id"]
+TIES = ("trec", "docid-ascending", "file-order")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """A table of scored documents; a single run is runs of one.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        ``query_id, doc_id, score, run_id``; scores are doubles.
+    notes : tuple of str
+
+    Examples
+    --------
+    >>> runs = Runs.from_dict({"q1": {"d1": 2.0, "d2": 1.0}}, run_id="mine")
+    >>> runs.ranked()["doc_id"].to_list()
+    ['d1', 'd2']
+    """
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        *,
+        columns: Mapping[str, str] | None = None,
+        run_id: str = "run",
+        source: Source | None = None,
+    ) -> Runs:
+        """Return runs from any dataframe; ``run_id`` names rows that have no such column.
+
+        Raises
+        ------
+        MissingColumns
+        DataError
+            A score that is no finite number, or a document twice for a query in a run.
+        """
+        source = source or Source()
+        frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
+        if "run_id" not in frame.columns:
+            frame = frame.with_columns(pl.lit(run_id).alias("run_id"))
+        frame = typed(frame.select(SCHEMA.known), SCHEMA, source)
+        frame = frame.with_columns(pl.col("run_id").fill_null(run_id))
+        if frame.height and not frame.select(pl.struct(KEY).is_unique().all()).item():
+            again = frame.filter(~pl.struct(KEY).is_first_distinct()).row(0, named=True)
+            raise source.error(
+                again[ROW],
+                f"document {again['doc_id']} a second time for query {again['query_id']} "
+                f"in run {again['run_id']}",
+            )
+        return cls(frame.drop(ROW))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Mapping[str, float]], *, run_id: str = "run") -> Runs:
+        """Return one run from ``{query_id: {doc_id: score}}``."""
+        rows = [(query, doc, score) for query, docs in data.items() for doc, score in docs.items()]
+        return cls.of(
+            {
+                "query_id": pl.Series([row[0] for row in rows], dtype=pl.String),
+                "doc_id": pl.Series([row[1] for row in rows], dtype=pl.String),
+                "score": pl.Series([float(row[2]) for row in rows], dtype=pl.Float64),
+            },
+            run_id=run_id,
+        )
+
+    @classmethod
+    def read(cls, path: str | Path, **options: Any) -> Runs:
+        """Read a TREC run, CSV, TSV, JSON Lines or Parquet (gz, xz, zst too)."""
+        from venire.formats import read_runs
+
+        return read_runs(path, **options)
+
+    def write(self, path: str | Path) -> None:
+        """Write the table; .csv .tsv .jsonl .parquet by ending, TREC otherwise."""
+        from venire.formats import write_runs
+
+        write_runs(self, path)
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+    def ranked(self, *, ties: str = "trec") -> pl.DataFrame:
+        """Return the rows in rank order with ``rank`` from 1, per run and query.
+
+        The tie rule lives here and nowhere else.
+
+        Parameters
+        ----------
+        ties : "trec", "docid-ascending" or "file-order"
+            Among equal scores: document ids descending by bytes (trec_eval), ascending,
+            or the order of the rows.
+        """
+        if ties not in TIES:
+            raise BadSetting(f"ties is one of {', '.join(TIES)}, not {ties!r}")
+        by = ["run_id", "query_id", "score"]
+        down = [False, False, True]
+        if ties != "file-order":
+            by.append("doc_id")
+            down.append(ties == "trec")
+        frame = self.frame.sort(by, descending=down, maintain_order=True)
+        return frame.with_columns(
+            pl.int_range(1, pl.len() + 1).over("run_id", "query_id").alias("rank")
+        )
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame."""
+        return boundary.to_pandas(self.frame)
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow table."""
+        return self.frame.to_arrow()

@@ -1,0 +1,143 @@
+"""Column names, their types, and how a foreign table is brought to them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from venire.errors import BadLine, BadSetting, DataError, MissingColumns
+
+ROW = "__row"
+"""Position of a row in its source, kept until the checks are done."""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What a table must and may have; ids are text, numbers are numbers."""
+
+    table: str
+    ids: tuple[str, ...]
+    numbers: tuple[str, ...] = ()
+    optional_ids: tuple[str, ...] = ()
+    optional_numbers: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    """Required columns that are checked by the table itself (labels)."""
+    other: tuple[str, ...] = ()
+    """Optional columns taken as they are."""
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return self.ids + self.numbers + self.text
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        return self.required + self.optional_ids + self.optional_numbers + self.other
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows came from, so that an error can name the file and the line."""
+
+    name: str = ""
+    """File name, or "" for a frame."""
+    line_of: Callable[[int], int] | None = None
+    """Row (from 0) -> line of the file (from 1); only called when something is wrong."""
+
+    def error(self, row: int, reason: str) -> DataError:
+        """Return the error for one row."""
+        if self.line_of is None:
+            return DataError(f"{self.name or 'table'}, row {row}: {reason}")
+        return BadLine(self.name, self.line_of(row), reason)
+
+
+def rename(
+    frame: pl.DataFrame, columns: Mapping[str, str] | None, schema: Schema, source: Source
+) -> pl.DataFrame:
+    """Rename foreign columns to the schema's names and check that all are there.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    columns : mapping of str to str, optional
+        Venire's name -> the name in the frame.
+    """
+    mapping = dict(columns or {})
+    unknown = [ours for ours in mapping if ours not in schema.known]
+    if unknown:
+        raise BadSetting(
+            f"{unknown[0]!r} is no column of a {schema.table} table; "
+            f"its columns are: {', '.join(schema.known)}"
+        )
+    absent = [theirs for theirs in mapping.values() if theirs not in frame.columns]
+    if absent:
+        raise MissingColumns(absent, frame.columns, source.name)
+    taken = set(mapping.values())
+    shadowed = [ours for ours in mapping if ours in frame.columns and ours not in taken]
+    frame = frame.drop(shadowed).rename({theirs: ours for ours, theirs in mapping.items()})
+    missing = [name for name in schema.required if name not in frame.columns]
+    if missing:
+        raise MissingColumns(missing, frame.columns, source.name)
+    return frame
+
+
+def typed(frame: pl.DataFrame, schema: Schema, source: Source) -> pl.DataFrame:
+    """Return the frame with ids as text and numbers as numbers, or say which row is wrong."""
+    frame = frame.with_row_index(ROW)
+    for name in schema.ids + schema.optional_ids:
+        if name in frame.columns:
+            frame = _as_text(frame, name, source, needed=name in schema.ids)
+    for name in schema.numbers:
+        frame = as_number(frame, name, source)
+    for name in schema.optional_numbers:
+        if name in frame.columns:
+            frame = as_number(frame, name, source, needed=False)
+    return frame
+
+
+def _as_text(frame: pl.DataFrame, name: str, source: Source, *, needed: bool) -> pl.DataFrame:
+    dtype = frame.schema[name]
+    if dtype.is_float():
+        raise DataError(
+            f"{source.name or 'table'}: column {name} holds decimal numbers; ids are text or "
+            "whole numbers (a missing id turns a whole column into decimals in pandas)"
+        )
+    if dtype.is_nested() or dtype == pl.Binary:
+        raise DataError(f"{source.name or 'table'}: column {name} holds {dtype}; ids are text")
+    if dtype != pl.String:
+        frame = frame.with_columns(pl.col(name).cast(pl.String))
+    if needed:
+        empty = frame.filter(pl.col(name).is_null() | (pl.col(name) == ""))
+        if empty.height:
+            raise source.error(int(empty[ROW][0]), f"{name} is empty")
+    return frame
+
+
+def as_number(
+    frame: pl.DataFrame, name: str, source: Source, *, needed: bool = True
+) -> pl.DataFrame:
+    """Cast a column to Float64; a value that is no finite number is an error with its line."""
+    before = frame[name]
+    if before.dtype in (pl.Categorical, pl.Enum, pl.Object):
+        before = before.cast(pl.String)
+    if before.dtype == pl.String:
+        before = before.str.strip_chars()
+    after = before.cast(pl.Float64, strict=False)
+    bad = after.is_null() | ~after.is_finite().fill_null(value=False)
+    if not needed:
+        bad = bad & before.is_not_null()
+        if before.dtype == pl.String:
+            bad = bad & (before != "")
+    if bad.any():
+        row = int(bad.arg_true()[0])
+        value = before[row]
+        what = "empty" if value is None or value == "" else f"{value!r}, not a number"
+        raise source.error(int(frame[ROW][row]), f"{name} is {what}")
+    return frame.with_columns(after.alias(name))
+
+
+def number_text(value: float) -> str:
+    """Return the shortest text of a number: ``2`` rather than ``2.0``."""
+    return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
