@@ -130,6 +130,5 @@ class MissingExtra(VenireError, ImportError):
         self.package = package
         self.extra = extra
         super().__init__(
-            f"{purpose} needs the package {package}; install it with: "
-            f"pip install 'venire[{extra}]'"
+            f"{purpose} needs the package {package}; install it with: pip install 'venire[{extra}]'"
         )

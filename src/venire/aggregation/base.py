@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation.loop import Fit
+from venire.aggregation.posterior import TIE, Posterior, moments
 from venire.engine import Engine
 from venire.errors import DataError
 from venire.progress import Progress, silent
-from venire.aggregation.loop import Fit
-from venire.aggregation.posterior import TIE, Posterior, moments
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -141,7 +141,8 @@ def same_model(start: Posterior | None, model: str, judgments: Judgments) -> Non
 def winner(shares: Floats, judgments: Judgments) -> Floats:
     """Return the grade with the largest share; the lowest wins a tie."""
     top = shares.max(axis=1, keepdims=True, initial=0.0)
-    return judgments.scale.array()[np.argmax(shares >= top - TIE, axis=1)]
+    grades: Floats = judgments.scale.array()[np.argmax(shares >= top - TIE, axis=1)]
+    return grades
 
 
 def of_votes(
@@ -200,9 +201,7 @@ def confusion(codes: JudgmentCodes, grades: Floats) -> tuple[Floats, Floats]:
     return mean, np.sqrt(mean * (1.0 - mean) / (total + 1.0))
 
 
-def confusion_columns(
-    codes: JudgmentCodes, matrix: Floats, prior: Floats
-) -> dict[str, Floats]:
+def confusion_columns(codes: JudgmentCodes, matrix: Floats, prior: Floats) -> dict[str, Floats]:
     """Return what a confusion matrix says of an annotator, with its uncertainty.
 
     ``expertise``: the probability that a label is right, sum_k p_k P(k | k); its sd is that

@@ -12,7 +12,6 @@ from venire.aggregation.dawid_skene import Problem, warm
 from venire.aggregation.posterior import Posterior, bounds_frame
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
-from venire.errors import BadSetting
 from venire.progress import Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels

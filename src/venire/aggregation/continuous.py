@@ -82,8 +82,14 @@ class Continuous:
             tau[new] = start.state[old]
 
         def sweep(now: Floats, shard: loop.Shard) -> tuple[Any, ...]:
-            return kernel.sweep(  # type: ignore[no-any-return]
-                codes.indptr, codes.annotator, codes.label, shard.start, shard.stop, values, now,
+            return kernel.sweep(
+                codes.indptr,
+                codes.annotator,
+                codes.label,
+                shard.start,
+                shard.stop,
+                values,
+                now,
                 known,
             )
 

@@ -58,7 +58,7 @@ class Problem:
         """Return the expected counts and the log likelihood of a shard."""
         from venire.kernels.dawid_skene import sweep
 
-        return sweep(  # type: ignore[no-any-return]
+        return sweep(
             self.indptr, self.annotator, self.label, shard.start, shard.stop, *state, self.known
         )
 
@@ -84,17 +84,13 @@ class Problem:
         confusion = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / self.size)
         all_items = grades.sum()
         prior = grades / all_items if all_items else np.full(self.size, 1.0 / self.size)
-        return State(
-            np.ascontiguousarray(np.maximum(confusion, FLOOR)), np.maximum(prior, FLOOR)
-        )
+        return State(np.ascontiguousarray(np.maximum(confusion, FLOOR)), np.maximum(prior, FLOOR))
 
     def posterior(self, state: State) -> Floats:
         """Return the grade probabilities [M, K]."""
         from venire.kernels.dawid_skene import posterior
 
-        return posterior(  # type: ignore[no-any-return]
-            self.indptr, self.annotator, self.label, *state, self.known
-        )
+        return posterior(self.indptr, self.annotator, self.label, *state, self.known)
 
     def fit(
         self,

@@ -101,7 +101,7 @@ class Glad:
             state = _warm(state, start.state, judgments)
 
         def sweep(now: State, shard: loop.Shard) -> tuple[Any, ...]:
-            return kernel.sweep(  # type: ignore[no-any-return]
+            return kernel.sweep(
                 codes.indptr,
                 codes.annotator,
                 codes.label,

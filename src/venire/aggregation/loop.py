@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -52,7 +54,9 @@ def cut(weight_before: Longs, shards: int | None = None) -> list[Shard]:
     goals = total * np.arange(1, shards) / shards
     edges = np.searchsorted(weight_before, goals)
     edges = np.unique(np.concatenate([[0], edges, [blocks]]))
-    return [Shard(int(a), int(b)) for a, b in zip(edges, edges[1:], strict=False)]
+    if edges.size == 1:
+        return [Shard(0, 0)]
+    return [Shard(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ def iterate(
     """
     bounds: list[float] = []
     for iteration in range(max_iterations):
-        parts = list(engine.map(lambda shard, now=state: sweep(now, shard), shards))
+        parts = list(engine.map(partial(sweep, state), shards))
         statistics, bound = reduce(state, parts)
         bounds.append(bound)
         progress(Event(task, iteration + 1, max_iterations, f"bound {bound:,.1f}"))

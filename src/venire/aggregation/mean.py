@@ -76,6 +76,7 @@ class Median:
             below = np.round(np.cumsum(shares, axis=1) * count).astype(np.int64)
             low = np.argmax(2 * below >= count, axis=1)
             high = np.argmax(2 * below > count, axis=1)
-            return (values[low] + values[high]) / 2
+            halves: base.Floats = (values[low] + values[high]) / 2
+            return halves
 
         return base.of_votes(self, "median", judgments, gold, seed, middle)

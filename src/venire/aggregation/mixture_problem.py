@@ -5,7 +5,7 @@ Equation numbers are those of the source document (arXiv:1305.0015).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -152,10 +152,12 @@ class Problem:
 
     @property
     def codes(self) -> JudgmentCodes:
+        """The judgments as integers."""
         return self.judgments.codes
 
     @property
     def single(self) -> bool:
+        """Whether one category holds all items."""
         return self.layout.categories is None
 
     def begin(self, restart: int, seed: int) -> State:
@@ -244,7 +246,7 @@ class Problem:
         )
 
     def run(
-        self, starts: list[Callable[[], State]], engine: Engine, progress: Progress
+        self, starts: Sequence[Callable[[], State]], engine: Engine, progress: Progress
     ) -> list[loop.Fit]:
         """Fit from each start and return what each ended with."""
         model = self.model
@@ -283,7 +285,7 @@ class Problem:
             category_start = layout.category_start[shard.start : shard.stop + 1]
             first = shard.start
         root_tau, log_gap, root_delta, delta_gap = state.tables
-        return sweep(  # type: ignore[no-any-return]
+        return sweep(
             layout.indptr,
             layout.annotator,
             layout.label,

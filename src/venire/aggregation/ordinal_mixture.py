@@ -7,6 +7,7 @@ probabilistic approach" (Lakshminarayanan and Teh, 2013, arXiv:1305.0015).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -87,9 +88,7 @@ class OrdinalMixture:
     def __post_init__(self) -> None:
         loop.check_loop(self.max_iterations, self.tolerance)
         if self.responsibility not in RESPONSIBILITIES:
-            raise BadSetting(
-                f"responsibility is 'paper' or 'exact', not {self.responsibility!r}"
-            )
+            raise BadSetting(f"responsibility is 'paper' or 'exact', not {self.responsibility!r}")
         if self.outer not in ("half-step", "infinite"):
             raise BadSetting(f"outer is 'half-step' or 'infinite', not {self.outer!r}")
         if self.restarts < 1:
@@ -122,12 +121,9 @@ class OrdinalMixture:
         if not is_compiled(kernel.sweep):
             progress(Event("compiling, once", 0, None))
         if start is not None:
-            starts = [lambda: problem.warm(start)]
+            starts = [partial(problem.warm, start)]
         else:
-            starts = [
-                lambda restart=restart: problem.begin(restart, seed)  # type: ignore[misc]
-                for restart in range(self.restarts)
-            ]
+            starts = [partial(problem.begin, restart, seed) for restart in range(self.restarts)]
         fits = problem.run(starts, engine or default_engine(), progress)
         best, more = problem.best(fits)
         return problem.finish(fits, best, seed, (*notes, *more))

@@ -81,7 +81,8 @@ class Posterior:
         if not self.probabilities.size:
             return np.zeros(len(self.items), np.int64)
         top = self.probabilities.max(axis=1, keepdims=True)
-        return np.argmax(self.probabilities >= top - TIE, axis=1)
+        first: NDArray[np.int64] = np.argmax(self.probabilities >= top - TIE, axis=1)
+        return first
 
     @property
     def mean(self) -> Floats:

@@ -25,8 +25,10 @@ def sniff(data: bytes) -> str:
 def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (first line, cells) of each record that is not blank: the slow, exact way."""
     text = io.StringIO(data.decode("utf-8", "replace"), newline="")
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    reader = csv.reader(text, delimiter=delimiter, quoting=quoting)
+    if delimiter == "\t":
+        reader = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.reader(text, delimiter=delimiter)
     start = 1
     for cells in reader:
         if cells:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import zlib
 from pathlib import Path
+from typing import Any
 
 from venire.errors import BadLine
 
@@ -56,26 +57,23 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def _unpack(raw: bytes, name: str) -> bytes:
-    stream: io.BufferedIOBase
     if raw[:2] == b"\x1f\x8b":
-        stream, kind = gzip.GzipFile(fileobj=io.BytesIO(raw)), "gzip"
-    elif raw[:6] == b"\xfd7zXZ\x00":
-        stream, kind = lzma.LZMAFile(io.BytesIO(raw)), "xz"
-    elif raw[:4] == b"\x28\xb5\x2f\xfd":
+        with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+            return _drain(stream, name, "gzip", (OSError, EOFError, zlib.error))
+    if raw[:6] == b"\xfd7zXZ\x00":
+        with lzma.LZMAFile(io.BytesIO(raw)) as stream:
+            return _drain(stream, name, "xz", (OSError, EOFError, lzma.LZMAError))
+    if raw[:4] == b"\x28\xb5\x2f\xfd":
         import zstandard
 
-        stream = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
-        return _drain(stream, name, "zstd", (zstandard.ZstdError,))
-    else:
-        if name.endswith(_COMPRESSIONS) and raw:
-            raise BadLine(name, None, f"is not a {name.rsplit('.', 1)[1]} file inside")
-        return raw
-    return _drain(stream, name, kind, (OSError, EOFError, lzma.LZMAError, zlib.error))
+        with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
+            return _drain(stream, name, "zstd", (zstandard.ZstdError,))
+    if name.endswith(_COMPRESSIONS) and raw:
+        raise BadLine(name, None, f"is not a {name.rsplit('.', 1)[1]} file inside")
+    return raw
 
 
-def _drain(
-    stream: io.BufferedIOBase, name: str, kind: str, errors: tuple[type[BaseException], ...]
-) -> bytes:
+def _drain(stream: Any, name: str, kind: str, errors: tuple[type[BaseException], ...]) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:

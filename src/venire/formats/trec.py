@@ -65,7 +65,7 @@ def _read(data: bytes, name: str, columns: tuple[str, ...]) -> tuple[pl.DataFram
             has_header=False,
             infer_schema=False,
             quote_char=None,
-            schema={column: pl.String for column in columns},
+            schema=dict.fromkeys(columns, pl.String),
         )
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
         frame = None

@@ -27,9 +27,7 @@ def soft_counts(
 
 
 @jit
-def votes(
-    indptr: NDArray[np.int64], label: NDArray[np.int16], size: int
-) -> NDArray[np.float64]:
+def votes(indptr: NDArray[np.int64], label: NDArray[np.int16], size: int) -> NDArray[np.float64]:
     """Return the number of judgments of each label [M, K]."""
     out = np.zeros((indptr.size - 1, size))
     for m in range(indptr.size - 1):

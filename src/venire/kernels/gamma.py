@@ -19,9 +19,9 @@ def gamma_shape(mean: float, mean_log: float, *, low: float = 1e-3, high: float 
     alpha = (3.0 - gap + math.sqrt((gap - 3.0) ** 2 + 24.0 * gap)) / (12.0 * gap)
     for _ in range(50):
         slope = alpha * alpha * (1.0 / alpha - float(polygamma(1, alpha)))
-        inverse = 1.0 / alpha + (mean_log - math.log(mean) + math.log(alpha) - float(psi(alpha))) / (
-            slope
-        )
+        inverse = 1.0 / alpha + (
+            mean_log - math.log(mean) + math.log(alpha) - float(psi(alpha))
+        ) / (slope)
         if inverse <= 1.0 / high:
             return high
         following = 1.0 / inverse

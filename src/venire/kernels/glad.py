@@ -97,9 +97,7 @@ def sweep(
         last = indptr[m + 1]
         b = log_beta[m]
         beta = math.exp(b)
-        bound += item_grades(
-            first, last, annotator, label, alpha, beta, log_prior, known[m], p
-        )
+        bound += item_grades(first, last, annotator, label, alpha, beta, log_prior, known[m], p)
         bound -= 0.5 * (b - prior_log_beta) ** 2
         for k in range(size):
             grades[k] += p[k]

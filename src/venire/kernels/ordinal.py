@@ -72,7 +72,6 @@ def sweep(
         rd = root_delta[first_category + c]
         inv_rd = 1.0 / rd
         dgap = delta_gap[first_category + c]
-        log_rd = math.log(rd)
         start = category_start[c]
         stop = category_start[c + 1]
         for m in range(start, stop):
@@ -89,9 +88,7 @@ def sweep(
                 rho = s * s
                 half_gap = 0.5 * (log_gap[n] + dgap)
                 if ordinal:
-                    z, e, m1, m2 = moments(
-                        (thresholds[r] - at) * s, (thresholds[r + 1] - at) * s
-                    )
+                    z, e, m1, m2 = moments((thresholds[r] - at) * s, (thresholds[r + 1] - at) * s)
                 else:
                     # x is the label itself: a point, with no mass to normalise.
                     m1 = (values[r] - at) * s
@@ -111,8 +108,9 @@ def sweep(
                         w = p / (p + b)
                         product *= p + b
                         if w > 0.0:
-                            bound += w * (half_gap + math.log(z / s) - e
-                                          - 0.5 * rho * spread - log_p)
+                            bound += w * (
+                                half_gap + math.log(z / s) - e - 0.5 * rho * spread - log_p
+                            )
                     else:
                         p = eps[n] * z * math.exp(-e - 0.5 * rho * spread)
                         w = p / (p + b)

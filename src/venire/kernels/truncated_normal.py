@@ -108,9 +108,7 @@ def moments(a: float, b: float) -> tuple[float, float, float, float]:
 
 
 @jit
-def moments_of(
-    a: NDArray[np.float64], b: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def moments_of(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log normaliser, first and second moment for arrays of cells, as rows [3, n]."""
     out = np.empty((3, a.size))
     for i in range(a.size):

@@ -218,9 +218,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _grades(
-    frame: pl.DataFrame, scale: Scale | None, source: Source
-) -> tuple[pl.DataFrame, Scale]:
+def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[pl.DataFrame, Scale]:
     """Turn labels into grades of the scale; the first that is none is an error."""
     text = frame["label"]
     if text.dtype in (pl.Categorical, pl.Enum, pl.Object):

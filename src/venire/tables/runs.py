@@ -13,9 +13,7 @@ from venire.errors import BadSetting
 from venire.tables import boundary
 from venire.tables.schema import ROW, Schema, Source, rename, typed
 
-SCHEMA = Schema(
-    "runs", ids=("query_id", "doc_id"), numbers=("score",), optional_ids=("run_id",)
-)
+SCHEMA = Schema("runs", ids=("query_id", "doc_id"), numbers=("score",), optional_ids=("run_id",))
 KEY = ["run_id", "query_id", "doc_id"]
 TIES = ("trec", "docid-ascending", "file-order")
 

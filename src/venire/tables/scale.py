@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +49,7 @@ class Scale:
             raise BadSetting("a scale needs at least one grade")
         if not all(np.isfinite(values)):
             raise BadSetting("the grades of a scale must be finite numbers")
-        if any(low >= high for low, high in zip(values, values[1:], strict=False)):
+        if any(low >= high for low, high in pairwise(values)):
             raise BadSetting(f"the grades of a scale must rise: {', '.join(map(str, self.values))}")
         if len(values) > MOST_GRADES:
             raise BadSetting(
@@ -145,12 +146,12 @@ class Scale:
         wrong = values[found] != array
         if wrong.any():
             raise UnknownLabel(number_text(float(array[wrong][0])), self.names)
-        return found
+        return found.astype(np.int64)
 
     def nearest(self, means: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the position of the grade nearest to each mean; half-way goes to the lower."""
         values = self.array()
-        return np.searchsorted((values[1:] + values[:-1]) / 2, means, side="left")
+        return np.searchsorted((values[1:] + values[:-1]) / 2, means, side="left").astype(np.int64)
 
 
 def infer(labels: Iterable[float]) -> Scale:

@@ -30,10 +30,12 @@ class Schema:
 
     @property
     def required(self) -> tuple[str, ...]:
+        """Columns a table must have."""
         return self.ids + self.numbers + self.text
 
     @property
     def known(self) -> tuple[str, ...]:
+        """Columns Venire has a meaning for."""
         return self.required + self.optional_ids + self.optional_numbers + self.other
 
 
@@ -62,7 +64,8 @@ def rename(
     ----------
     frame : polars.DataFrame
     columns : mapping of str to str, optional
-        Venire's name -> the name in the frame.
+        Venire's name -> the name in the frame. ``":text"`` is that text in every row, for a
+        file that has no such column; two names may go to one column.
     """
     mapping = dict(columns or {})
     unknown = [ours for ours in mapping if ours not in schema.known]
@@ -71,12 +74,22 @@ def rename(
             f"{unknown[0]!r} is no column of a {schema.table} table; "
             f"its columns are: {', '.join(schema.known)}"
         )
-    absent = [theirs for theirs in mapping.values() if theirs not in frame.columns]
+    constant = {
+        ours: theirs[1:]
+        for ours, theirs in mapping.items()
+        if theirs.startswith(":") and theirs not in frame.columns
+    }
+    moved = {ours: theirs for ours, theirs in mapping.items() if ours not in constant}
+    absent = [theirs for theirs in moved.values() if theirs not in frame.columns]
     if absent:
         raise MissingColumns(absent, frame.columns, source.name)
-    taken = set(mapping.values())
-    shadowed = [ours for ours in mapping if ours in frame.columns and ours not in taken]
-    frame = frame.drop(shadowed).rename({theirs: ours for ours, theirs in mapping.items()})
+    sources = set(moved.values())
+    kept = [name for name in frame.columns if name not in sources and name not in mapping]
+    frame = frame.select(
+        *kept,
+        *(pl.col(theirs).alias(ours) for ours, theirs in moved.items()),
+        *(pl.lit(text).alias(ours) for ours, text in constant.items()),
+    )
     missing = [name for name in schema.required if name not in frame.columns]
     if missing:
         raise MissingColumns(missing, frame.columns, source.name)

@@ -1,0 +1,44 @@
+# make demo and make test need only Python 3.11+ and make: they set up .venv themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+
+.PHONY: demo test test-all lint docs bench reproduce clean
+
+demo: $(STAMP)  ## the whole chain on a small collection; ends with demo-output/report.html
+	$(BIN)/venire demo demo-output
+
+test: $(STAMP) lint  ## lint, types, layers, and the tests that take seconds
+	$(BIN)/python -m pytest
+
+test-all: $(STAMP) lint  ## the slow tests too
+	$(BIN)/python -m pytest -m "slow or not slow"
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+docs: $(STAMP)  ## the documentation in docs/_build/html
+	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(STAMP)  ## ours against peers, in one run
+	$(BIN)/python benchmarks/aggregation.py
+
+reproduce: $(STAMP)  ## published tables beside ours, in reproduce/output
+	$(BIN)/python reproduce/trec_table.py
+	$(BIN)/python reproduce/spam.py
+	$(BIN)/python reproduce/ablation.py
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("Venire needs Python 3.11 or newer; say make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (once, some minutes) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) docs/_build demo-output reproduce/output benchmarks/output

@@ -1,0 +1,88 @@
+"""``venire``: commands are imported when they are called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.metadata import version
+
+import click
+
+from venire.errors import UnknownName, VenireError
+
+COMMANDS = {
+    "aggregate": ("venire.cli.aggregate", "Infer grades from judgments."),
+    "demo": ("venire.cli.demo", "Run the whole chain on a small made-up collection."),
+}
+
+
+class Lazy(click.Group):
+    """A group that knows its commands' names and first lines without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest the nearest command for a name that is none."""
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise click.UsageError(str(UnknownName("command", args[0], COMMANDS)), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from the table above."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("venire"), prog_name="venire")
+def cli() -> None:
+    """Relevance judgments that can be trusted, and how far.
+
+    Exit status: 0 done; 1 a fault of Venire's own; 2 wrong input or setting, told in one
+    line; 130 stopped by the user.
+    """
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command; a user's mistake is one line and exit status 2."""
+    try:
+        code = cli.main(args=argv, standalone_mode=False)
+    except VenireError as error:
+        click.echo(f"venire: {_one_line(error)}", err=True)
+        return 2
+    except click.ClickException as error:
+        line = _one_line(error.format_message())
+        hint = ""
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            hint = f" (see {error.ctx.command_path} --help)"
+        click.echo(f"venire: {line}{hint}", err=True)
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("venire: stopped", err=True)
+        return 130
+    except BrokenPipeError:
+        # Who read the output has gone; Python must not complain of it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def _one_line(error: object) -> str:
+    return " ".join(str(error).split())
+
+
+def entry() -> None:
+    """Run as a console script."""
+    sys.exit(main())

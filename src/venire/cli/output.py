@@ -1,0 +1,151 @@
+"""How results leave a command: a table for people, JSON or CSV for programs."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+import click
+
+from venire.formats.source import write_bytes
+from venire.progress import Event, Progress
+
+Rows = Sequence[Mapping[str, Any]]
+FORMATS = ("table", "json", "csv")
+FORMAT = click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="table",
+    show_default=True,
+    help="How to print the result.",
+)
+
+
+def emit(
+    command: str,
+    rows: Rows,
+    *,
+    form: str,
+    settings: Mapping[str, Any],
+    notes: Sequence[str],
+    output: str | None = None,
+    digits: int = 4,
+) -> None:
+    """Print rows, or write them to a file; notes follow a table on standard error."""
+    if form == "json":
+        document = {
+            "command": command,
+            "version": version("venire"),
+            "settings": dict(settings),
+            "rows": [dict(row) for row in rows],
+            "notes": list(notes),
+        }
+        text = json.dumps(_plain(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    elif form == "csv":
+        text = _csv(rows)
+    else:
+        text = _table(rows, digits)
+    if output is None or output == "-":
+        click.echo(text, nl=False)
+    else:
+        write_bytes(output, text.encode())
+    if form != "json":
+        for note in notes:
+            click.echo(f"note: {note}", err=True)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value JSON can say; a number that is none is null."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _csv(rows: Rows) -> str:
+    import csv
+
+    out = io.StringIO()
+    if rows:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(rows[0])
+        for row in rows:
+            writer.writerow(["" if value is None else value for value in row.values()])
+    return out.getvalue()
+
+
+def _table(rows: Rows, digits: int) -> str:
+    """Return aligned columns: text to the left, numbers to the right."""
+    if not rows:
+        return "(no rows)\n"
+    heads = list(rows[0])
+    cells = [[_cell(row[head], digits) for head in heads] for row in rows]
+    right = [all(not isinstance(row[head], str) for row in rows) for head in heads]
+    widths = [max(len(line[at]) for line in [heads, *cells]) for at in range(len(heads))]
+    lines = []
+    for line in [heads, ["-" * width for width in widths], *cells]:
+        parts = [
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(line, widths, right, strict=True)
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: Any, digits: int) -> str:
+    if value is None:
+        return "undefined"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.{digits}f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return str(value)
+
+
+@contextmanager
+def bar(*, enabled: bool | None = None) -> Iterator[Progress]:
+    """Give a progress callable that draws on standard error where that is a terminal."""
+    if enabled is None:
+        enabled = sys.stderr.isatty()
+    if not enabled:
+
+        def plain(event: Event) -> None:
+            if event.total is None:
+                click.echo(f"{event.task} ...", err=True)
+
+        yield plain
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}"),
+        TextColumn("{task.fields[detail]}"),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as progress:
+        tasks: dict[str, Any] = {}
+
+        def report(event: Event) -> None:
+            if event.task not in tasks:
+                tasks[event.task] = progress.add_task(event.task, total=event.total, detail="")
+            progress.update(tasks[event.task], completed=event.done, detail=event.detail)
+
+        yield report

@@ -1,0 +1,1 @@
+"""Scores: of inferred grades against known ones, and of systems."""

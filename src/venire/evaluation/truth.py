@@ -1,0 +1,126 @@
+"""How near inferred grades are to known ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from venire.aggregation.posterior import Posterior
+from venire.errors import NoOverlap
+from venire.tables.qrels import Qrels
+
+Floats = NDArray[np.float64]
+PAIR = ["query_id", "doc_id"]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The source paper's three scores, and the share of right labels.
+
+    Attributes
+    ----------
+    mse : float
+        Mean squared error of the estimate.
+    pearson : float or None
+        Correlation; None (undefined) where one side does not vary.
+    ndcg : float
+        Mean over queries; gains 2^v - 1 with grades mapped to v = 1..K.
+    accuracy : float
+        Share of items whose most probable grade is the known one.
+    items, queries : int
+        How many were compared.
+    notes : tuple of str
+    """
+
+    mse: float
+    pearson: float | None
+    ndcg: float
+    accuracy: float
+    items: int
+    queries: int
+    notes: tuple[str, ...] = ()
+
+
+def against_gold(posterior: Posterior, gold: Qrels) -> Truth:
+    r"""Score inferred grades against known ones.
+
+    .. math:: MSE = \frac1M \sum_m (z_m - \hat z_m)^2
+
+    Pearson's r over all pairs, and for each query the nDCG of its known pairs ranked by
+    the estimate (source: arXiv:1305.0015, section 4). Equal estimates keep the order in
+    which the pairs first occur in the judgments.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    gold : Qrels
+
+    Raises
+    ------
+    NoOverlap
+        When no known pair was judged.
+    """
+    frame = posterior.items.select(*PAIR, "estimate").with_columns(
+        pl.Series("mode", posterior.grades("mode"), dtype=pl.Float64)
+    )
+    both = frame.join(gold.frame, on=PAIR, how="inner", maintain_order="left")
+    notes: tuple[str, ...] = ()
+    if not both.height:
+        raise NoOverlap(
+            f"none of the {len(gold):,} known pairs was judged; known: "
+            f"{_some(gold.frame)}; judged: {_some(frame)}"
+        )
+    if both.height < len(gold):
+        notes = (f"{len(gold) - both.height:,} known pairs were never judged and are not scored",)
+    truth = both["relevance"].cast(pl.Float64).to_numpy()
+    estimate = both["estimate"].to_numpy()
+    rank = posterior.scale.index(truth) + np.float64(1.0)
+    ndcg = ndcg_by_query(both["query_id"], estimate, rank)
+    return Truth(
+        mse=float(np.mean((estimate - truth) ** 2)),
+        pearson=pearson(estimate, truth),
+        ndcg=float(np.mean(ndcg)),
+        accuracy=float(np.mean(both["mode"].to_numpy() == truth)),
+        items=both.height,
+        queries=ndcg.size,
+        notes=notes,
+    )
+
+
+def _some(frame: pl.DataFrame) -> str:
+    return ", ".join("/".join(map(str, row)) for row in frame.select(PAIR).head(3).iter_rows())
+
+
+def pearson(a: Floats, b: Floats) -> float | None:
+    """Return Pearson's r, or None where it is undefined: one value only on a side."""
+    if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return None
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def ndcg_by_query(query: pl.Series, estimate: Floats, grade: Floats) -> Floats:
+    """Return nDCG of each query, gain 2^grade - 1 and discount 1 / log2(rank + 1).
+
+    Parameters
+    ----------
+    query : polars.Series [n]
+    estimate, grade : float64 [n]
+        What to rank by (ties keep their order), and the known grade from 1.
+    """
+    frame = pl.DataFrame({"query": query, "estimate": estimate, "gain": 2.0**grade - 1.0})
+    position = pl.int_range(1, pl.len() + 1).over("query").cast(pl.Float64)
+    discount = 1.0 / (position + 1.0).log(2.0)
+
+    def dcg(by: str) -> pl.DataFrame:
+        ranked = frame.sort(by, descending=True, maintain_order=True)
+        return (
+            ranked.with_columns((pl.col("gain") * discount).alias(by))
+            .group_by("query")
+            .agg(pl.col(by).sum())
+        )
+
+    both = dcg("estimate").join(dcg("gain"), on="query").sort("query")
+    return (both["estimate"] / both["gain"]).to_numpy()

@@ -1,0 +1,179 @@
+"""The page of one aggregation: grades, annotators, bound, width of the posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from venire.aggregation.posterior import Posterior
+from venire.report.page import Page
+
+
+def posterior_page(posterior: Posterior, *, scores: Mapping[str, Any] | None = None) -> Page:
+    """Return the page."""
+    page = Page(f"Grades by {posterior.model}")
+    state = "converged" if posterior.converged else "did NOT converge"
+    page.lead(
+        f"{posterior.items.height:,} items graded from "
+        f"{int(posterior.items['judgments'].sum()):,} judgments by "
+        f"{posterior.annotators.height:,} annotators; the fit {state}."
+    )
+    if scores:
+        page.heading("Against known grades")
+        page.table([dict(scores)], digits=4)
+    _grades(page, posterior)
+    _width(page, posterior)
+    _annotators(page, posterior)
+    _bounds(page, posterior)
+    page.heading("Settings and notes")
+    page.table(
+        [
+            {"setting": name, "value": str(value)}
+            for name, value in {**posterior.settings, "seed": posterior.seed}.items()
+        ]
+    )
+    page.notes(posterior.notes)
+    return page
+
+
+def _grades(page: Page, posterior: Posterior) -> None:
+    import plotly.graph_objects as go
+
+    names = posterior.scale.names
+    counts = [int((posterior.mode == k).sum()) for k in range(len(names))]
+    expected = posterior.probabilities.sum(axis=0)
+    page.heading("Grades")
+    rows = [
+        {"grade": name, "most probable for": count, "expected number": float(mass)}
+        for name, count, mass in zip(names, counts, expected, strict=True)
+    ]
+    figure = go.Figure(
+        [
+            go.Bar(name="most probable grade", x=names, y=counts),
+            go.Bar(name="expected number", x=names, y=[float(mass) for mass in expected]),
+        ]
+    )
+    figure.update_layout(barmode="group")
+    figure.update_xaxes(title="grade", type="category")
+    figure.update_yaxes(title="items")
+    page.plot(figure, rows, caption="Items of each grade.", digits=1)
+
+
+def _width(page: Page, posterior: Posterior) -> None:
+    import plotly.graph_objects as go
+
+    most = 12
+    frame = posterior.items.with_columns(pl.col("judgments").clip(upper_bound=most).alias("n"))
+    by = (
+        frame.group_by("n")
+        .agg(
+            pl.len().alias("items"),
+            *(
+                pl.col("sd").quantile(share, "linear").alias(f"{name} sd")
+                for name, share in (("low", 0.25), ("median", 0.5), ("high", 0.75))
+            ),
+        )
+        .sort("n")
+    )
+    page.heading("How sure the grades are")
+    rows = [
+        {"judgments": f"{row['n']}{'+' if row['n'] == most else ''}"}
+        | {key: value for key, value in row.items() if key != "n"}
+        for row in by.iter_rows(named=True)
+    ]
+    figure = go.Figure(
+        go.Box(
+            x=[row["judgments"] for row in rows],
+            q1=by["low sd"].to_list(),
+            median=by["median sd"].to_list(),
+            q3=by["high sd"].to_list(),
+            lowerfence=by["low sd"].to_list(),
+            upperfence=by["high sd"].to_list(),
+            name="sd",
+        )
+    )
+    figure.update_xaxes(title="judgments of the item", type="category")
+    figure.update_yaxes(title="posterior standard deviation", rangemode="tozero")
+    page.plot(
+        figure,
+        rows,
+        caption="Width of the posterior by number of judgments: median and quartiles.",
+    )
+
+
+def _annotators(page: Page, posterior: Posterior) -> None:
+    import plotly.graph_objects as go
+
+    frame = posterior.annotators
+    page.heading("Annotators")
+    if "expertise" not in frame.columns:
+        page.text("This model says nothing about annotators.")
+        return
+    rows = frame.sort("judgments", descending=True).to_dicts()
+    for row in rows:
+        row.setdefault("spamminess", None)
+    shown = [row for row in rows if row["spamminess"] is not None]
+    if not shown:
+        page.table(rows)
+        return
+    biggest = max(row["judgments"] for row in shown)
+    figure = go.Figure(
+        go.Scatter(
+            x=[row["expertise"] for row in shown],
+            y=[row["spamminess"] for row in shown],
+            text=[f"{row['annotator_id']}: {row['judgments']} judgments" for row in shown],
+            mode="markers",
+            marker={
+                "size": [6 + 18 * (row["judgments"] / biggest) ** 0.5 for row in shown],
+                "opacity": 0.6,
+            },
+        )
+    )
+    spread = [row["expertise"] for row in shown if row["expertise"] > 0]
+    wide = bool(spread) and max(spread) > 30 * min(spread)
+    figure.update_xaxes(title="expertise", type="log" if wide else "linear")
+    figure.update_yaxes(title="spamminess", range=[-0.05, 1.05])
+    page.plot(
+        figure,
+        rows,
+        caption="Annotators by expertise and spamminess; the larger, the more judgments.",
+    )
+
+
+def _bounds(page: Page, posterior: Posterior) -> None:
+    import plotly.graph_objects as go
+
+    if not posterior.bounds.height:
+        return
+    page.heading("Fit")
+    figure = go.Figure()
+    rows = []
+    for (restart,), part in posterior.bounds.group_by("restart", maintain_order=True):
+        kept = restart == posterior.restart
+        figure.add_trace(
+            go.Scatter(
+                x=part["iteration"].to_list(),
+                y=part["bound"].to_list(),
+                name=f"{restart + 1}{' (kept)' if kept else ''}",
+                mode="lines",
+                line={"width": 3 if kept else 1},
+            )
+        )
+        rows.append(
+            {
+                "start": f"{restart + 1}{' (kept)' if kept else ''}",
+                "iterations": part.height,
+                "last bound": float(part["bound"][-1]),
+            }
+        )
+    figure.update_xaxes(title="iteration")
+    # The first steps climb so far that they would flatten everything after them.
+    late = posterior.bounds.filter(pl.col("iteration") >= 5)["bound"]
+    if len(late) > 1:
+        low, high = float(late.min()), float(late.max())  # type: ignore[arg-type]
+        margin = 0.05 * (high - low) or 1.0
+        figure.update_yaxes(range=[low - margin, high + margin])
+    figure.update_yaxes(title="bound")
+    page.plot(figure, rows, caption="The bound by iteration, for each start.", digits=2)

@@ -1,0 +1,1 @@
+"""Made-up people, collections and crowds whose truth is known."""

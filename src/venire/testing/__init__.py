@@ -1,0 +1,5 @@
+"""Conformance suites for whoever writes a plug-in."""
+
+from venire.testing.aggregators import check_aggregator
+
+__all__ = ["check_aggregator"]

@@ -1,0 +1,410 @@
+"""What every aggregator must do, whoever wrote it.
+
+Each check excludes a fault that has been seen in other tools: labels attached to the wrong
+annotator when order of appearance differs from sorted order; restarts that share one seed;
+underflow on an item with thousands of judgments; a prior counted once for each judgment; ties
+that depend on row order; an item dropped or a label invented in silence; failure on an empty
+table, or on boolean or text labels; "converged" when the iterations ran out.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from venire.aggregation.posterior import Posterior
+from venire.engine import Serial, Threads
+from venire.errors import VenireError
+from venire.tables.judgments import Judgments
+from venire.tables.scale import Scale
+
+CLOSE = 1e-6
+PAIR = ["query_id", "doc_id"]
+
+
+class Nonconforming(VenireError, AssertionError):
+    """An aggregator that breaks a rule."""
+
+
+def check_aggregator(aggregator: Any, *, seed: int = 0) -> list[str]:
+    """Run every check on an aggregator; return the names of the checks that were run.
+
+    Parameters
+    ----------
+    aggregator : Aggregator
+        A configured one; it is not changed.
+    seed : int
+        Seed of the made-up crowds.
+
+    Raises
+    ------
+    Nonconforming
+        With the name of the check and what was found.
+
+    Examples
+    --------
+    >>> from venire.aggregation.mean import Mean
+    >>> "row order" in check_aggregator(Mean())
+    True
+    """
+    done = []
+    for name, check in CHECKS:
+        try:
+            check(aggregator, seed)
+        except Nonconforming as error:
+            raise Nonconforming(f"{name}: {error}") from None
+        done.append(name)
+    return done
+
+
+def crowd(
+    seed: int,
+    *,
+    items: int = 60,
+    people: int = 12,
+    per_item: int = 5,
+    size: int = 4,
+    good: Sequence[float] = (0.5, 0.97),
+) -> tuple[Judgments, np.ndarray[Any, Any]]:
+    """Make a crowd whose truth is known: who is right with a chance of their own.
+
+    Returns
+    -------
+    Judgments, int array
+        And the true grade of each item ``("q<i % 5>", "d<i>")``.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, size, items)
+    skill = np.linspace(good[0], good[1], people)
+    rows = []
+    for item in range(items):
+        for who in rng.permutation(people)[:per_item]:
+            right = rng.random() < skill[who]
+            label = truth[item] if right else rng.integers(0, size)
+            # Names sort otherwise than they appear: 10 before 9.
+            rows.append((f"q{item % 5}", f"d{item}", f"w{who}", int(label)))
+    frame = pl.DataFrame(rows, schema=[*PAIR, "annotator_id", "label"], orient="row")
+    return Judgments.of(frame, scale=Scale.of(range(size))), truth
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise Nonconforming(message)
+
+
+def _sorted(posterior: Posterior) -> Posterior:
+    order = posterior.items.with_row_index("at").sort(PAIR)["at"].to_numpy()
+    people = posterior.annotators.with_row_index("at").sort("annotator_id")["at"].to_numpy()
+    return replace(
+        posterior,
+        items=posterior.items[order],
+        probabilities=posterior.probabilities[order],
+        annotators=posterior.annotators[people],
+    )
+
+
+def _same(first: Posterior, second: Posterior, what: str, close: float = CLOSE) -> None:
+    a, b = _sorted(first), _sorted(second)
+    _require(a.items.height == b.items.height, f"{what}: another number of items")
+    for name in ("estimate", "mean"):
+        gap = np.abs(a.items[name].to_numpy() - b.items[name].to_numpy()).max(initial=0.0)
+        _require(bool(gap <= close), f"{what}: {name} differs by {gap:.2g}")
+    gap = np.abs(a.probabilities - b.probabilities).max(initial=0.0)
+    _require(bool(gap <= close), f"{what}: grade probabilities differ by {gap:.2g}")
+    _require(bool(np.array_equal(a.mode, b.mode)), f"{what}: the most probable grades differ")
+    for name, dtype in a.annotators.schema.items():
+        if dtype.is_float():
+            left = a.annotators[name].to_numpy()
+            right = b.annotators[name].to_numpy()
+            scale = np.maximum(np.abs(left), 1.0)
+            gap = (np.abs(left - right) / scale).max(initial=0.0)
+            _require(bool(gap <= close), f"{what}: {name} of annotators differs by {gap:.2g}")
+
+
+def _row_order(aggregator: Any, seed: int) -> None:
+    judgments, _ = crowd(seed)
+    shuffled = judgments.frame.sample(fraction=1.0, shuffle=True, seed=seed)
+    first = aggregator.fit(judgments, seed=seed)
+    _same(first, aggregator.fit(replace(judgments, frame=shuffled), seed=seed), "rows shuffled")
+
+
+def _ids(aggregator: Any, seed: int) -> None:
+    """Names that sort the other way round, and numbers for names, change nothing."""
+    judgments, _ = crowd(seed)
+    first = _sorted(aggregator.fit(judgments, seed=seed))
+    frame = judgments.frame
+    number = {name: at for at, name in enumerate(frame["annotator_id"].unique().sort())}
+    renamed = frame.with_columns(
+        pl.col("annotator_id").replace_strict(
+            {name: 1000 - at for name, at in number.items()}, return_dtype=pl.Int64
+        )
+    )
+    second = aggregator.fit(Judgments.of(renamed, scale=judgments.scale), seed=seed)
+    back = second.annotators.with_columns(
+        pl.col("annotator_id").replace_strict({str(1000 - at): name for name, at in number.items()})
+    )
+    _same(first, replace(second, annotators=back), "annotators renamed")
+
+
+def _labels(aggregator: Any, seed: int) -> None:
+    """Text, boolean and shifted labels are the same labels."""
+    judgments, _ = crowd(seed, size=2)
+    first = aggregator.fit(judgments, seed=seed)
+    for what, column in (
+        ("labels as text", judgments.frame["label"].cast(pl.String)),
+        ("labels as booleans", judgments.frame["label"].cast(pl.Boolean)),
+        ("labels as decimals", judgments.frame["label"].cast(pl.Float64)),
+    ):
+        frame = judgments.frame.with_columns(column.alias("label"))
+        _same(first, aggregator.fit(Judgments.of(frame, scale="0,1"), seed=seed), what)
+
+
+def _twice(aggregator: Any, seed: int) -> None:
+    judgments, _ = crowd(seed)
+    first = aggregator.fit(judgments, seed=seed)
+    _same(first, aggregator.fit(judgments, seed=seed), "a second fit", close=0.0)
+
+
+def _settings_unchanged(aggregator: Any, seed: int) -> None:
+    before = repr(aggregator)
+    judgments, _ = crowd(seed)
+    posterior = aggregator.fit(judgments, seed=seed)
+    _require(repr(aggregator) == before, "fitting changed the settings")
+    _require(posterior.seed == seed, "the result does not carry its seed")
+    _require(bool(posterior.version), "the result does not carry the version")
+
+
+def _unanimous(aggregator: Any, seed: int) -> None:
+    """Items all agree on keep their grade."""
+    judgments, _ = crowd(seed, good=(0.9, 0.99))
+    extra = pl.DataFrame(
+        [
+            ("q0", f"sure{grade}-{copy}", f"w{who}", grade)
+            for grade in range(4)
+            for copy in range(5)
+            for who in range(12)
+        ],
+        schema=judgments.frame.schema,
+        orient="row",
+    )
+    both = replace(judgments, frame=pl.concat([judgments.frame, extra]))
+    frame = aggregator.fit(both, seed=seed).frame.filter(pl.col("doc_id").str.contains("sure"))
+    asked = frame["doc_id"].str.slice(4, 1).cast(pl.Float64)
+    _require(bool((frame["mode"] == asked).all()), "an item all agree on has another grade")
+
+
+def _one_annotator(aggregator: Any, seed: int) -> None:
+    frame = pl.DataFrame(
+        {"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "annotator_id": ["w"] * 3,
+         "label": [0, 1, 2]}
+    )  # fmt: skip
+    posterior = aggregator.fit(Judgments.of(frame), seed=seed)
+    _sane(posterior, 3, 1)
+
+
+def _one_item(aggregator: Any, seed: int) -> None:
+    frame = pl.DataFrame(
+        {"query_id": ["q"] * 4, "doc_id": ["a"] * 4, "annotator_id": list("wxyz"),
+         "label": [2, 2, 2, 0]}
+    )  # fmt: skip
+    _sane(aggregator.fit(Judgments.of(frame, scale="0,1,2"), seed=seed), 1, 4)
+
+
+def _one_grade(aggregator: Any, seed: int) -> None:
+    frame = pl.DataFrame(
+        {"query_id": ["q"] * 4, "doc_id": list("aabb"), "annotator_id": list("xyxy"),
+         "label": [1, 1, 1, 1]}
+    )  # fmt: skip
+    _sane(aggregator.fit(Judgments.of(frame), seed=seed), 2, 2)
+
+
+def _empty(aggregator: Any, seed: int) -> None:
+    frame = pl.DataFrame(
+        schema=dict.fromkeys((*PAIR, "annotator_id"), pl.String) | {"label": pl.Int64}
+    )
+    _sane(aggregator.fit(Judgments.of(frame, scale="0,1,2"), seed=seed), 0, 0)
+
+
+def _heavy_item(aggregator: Any, seed: int) -> None:
+    """An item with 5,000 judgments does not underflow."""
+    judgments, _ = crowd(seed)
+    rng = np.random.default_rng(seed)
+    label = np.where(rng.random(5000) < 0.7, 2, rng.integers(0, 4, 5000))
+    extra = pl.DataFrame(
+        {
+            "query_id": ["q0"] * 5000,
+            "doc_id": ["heavy"] * 5000,
+            "annotator_id": [f"h{at}" for at in range(5000)],
+            "label": label,
+        }
+    )
+    both = replace(judgments, frame=pl.concat([judgments.frame, extra]))
+    posterior = aggregator.fit(both, seed=seed)
+    _sane(posterior, 61, 5012)
+    heavy = posterior.frame.filter(pl.col("doc_id") == "heavy")
+    _require(heavy["mode"].item() == 2.0, "the item with 5,000 judgments has another grade")
+
+
+def _every_item(aggregator: Any, seed: int) -> None:
+    judgments, _ = crowd(seed)
+    posterior = aggregator.fit(judgments, seed=seed)
+    _sane(posterior, judgments.codes.n_items, judgments.codes.n_annotators)
+    there = judgments.frame.select(PAIR).unique()
+    same = there.join(posterior.items, on=PAIR, how="inner").height == there.height
+    _require(same, "items were dropped or invented")
+    _require(
+        int(posterior.items["judgments"].sum()) == len(judgments), "judgments were lost on the way"
+    )
+
+
+def _right_person(aggregator: Any, seed: int) -> None:
+    """What is said of an annotator belongs to that annotator, whatever the order of names."""
+    judgments, _ = crowd(seed, items=300, good=(0.3, 0.98))
+    posterior = aggregator.fit(judgments, seed=seed)
+    if "expertise" not in posterior.annotators.columns:
+        return
+    ordered = posterior.annotators.with_columns(
+        pl.col("annotator_id").str.slice(1).cast(pl.Int64).alias("rank")
+    ).sort("rank")
+    counts = judgments.frame.group_by("annotator_id").len()
+    both = ordered.join(counts, on="annotator_id")
+    _require(bool((both["judgments"] == both["len"]).all()), "judgments counted for another")
+    best = ordered["expertise"].to_numpy()
+    _require(
+        float(np.corrcoef(np.argsort(np.argsort(best)), np.arange(best.size))[0, 1]) > 0.5,
+        "expertise does not follow how often annotators are right",
+    )
+
+
+def _recovers(aggregator: Any, seed: int) -> None:
+    """With good annotators the true grades come out."""
+    judgments, truth = crowd(seed, items=200, good=(0.75, 0.95))
+    frame = aggregator.fit(judgments, seed=seed).frame
+    item = frame["doc_id"].str.slice(1).cast(pl.Int64).to_numpy()
+    right = float(np.mean(frame["mode"].to_numpy() == truth[item]))
+    _require(right > 0.9, f"only {right:.0%} of the grades are right with good annotators")
+
+
+def _shards(aggregator: Any, seed: int) -> None:
+    """One, two and three shards and any engine give the same to 1e-10."""
+    if "shards" not in inspect.signature(type(aggregator)).parameters:
+        return
+    judgments, _ = crowd(seed, items=90)
+    if hasattr(aggregator, "max_iterations"):
+        # Sums are what is compared; a long run would grow a last bit into a difference.
+        aggregator = replace(aggregator, max_iterations=25)
+    first = replace(aggregator, shards=1).fit(judgments, seed=seed, engine=Serial())
+    for shards in (2, 3):
+        other = replace(aggregator, shards=shards)
+        for engine in (Serial(), Threads(2)):
+            _same(first, other.fit(judgments, seed=seed, engine=engine), f"{shards} shards", 1e-10)
+
+
+def _never_falls(aggregator: Any, seed: int) -> None:
+    """The bound never falls where the method promises it."""
+    if getattr(aggregator, "responsibility", "exact") != "exact":
+        return
+    for part in range(3):
+        judgments, _ = crowd(seed + part, good=(0.2, 0.95))
+        bounds = aggregator.fit(judgments, seed=seed).bounds
+        if not bounds.height:
+            return
+        falls = bounds.with_columns(pl.col("bound").diff().over("restart").alias("d"))
+        worst = falls["d"].min()
+        size = float(bounds["bound"].abs().max() or 1.0)
+        _require(
+            worst is None or float(worst) >= -1e-9 * size,
+            f"the bound falls by {worst}",
+        )
+
+
+def _converged(aggregator: Any, seed: int) -> None:
+    """Running out of iterations is not convergence."""
+    if not hasattr(aggregator, "max_iterations"):
+        return
+    judgments, _ = crowd(seed, good=(0.2, 0.9))
+    short = replace(aggregator, max_iterations=2, tolerance=1e-9)
+    posterior = short.fit(judgments, seed=seed)
+    _require(not posterior.converged, "'converged' after running out of iterations")
+    said = any("NOT converged" in note for note in posterior.notes)
+    _require(said, "no note says that it did not converge")
+
+
+def _distinct_starts(aggregator: Any, seed: int) -> None:
+    if getattr(aggregator, "restarts", 1) < 2:
+        return
+    judgments, _ = crowd(seed, good=(0.2, 0.9))
+    first = aggregator.fit(judgments, seed=seed).bounds.filter(pl.col("iteration") == 0)
+    _require(
+        first["bound"].n_unique() == first.height, "restarts begin at the same place: one seed"
+    )
+
+
+def _gold(aggregator: Any, seed: int) -> None:
+    """Known grades are held, or the notes say that they are not used."""
+    judgments, truth = crowd(seed)
+    rows = {"q0": {"d0": float(truth[0])}, "q1": {"d1": float(truth[1])}}
+    from venire.tables.qrels import Qrels
+
+    gold = Qrels.from_dict(rows)
+    posterior = aggregator.fit(judgments, gold=gold, seed=seed)
+    if any("not used" in note for note in posterior.notes):
+        return
+    frame = posterior.frame.join(gold.frame, on=PAIR)
+    _require(
+        bool(((frame["mode"] - frame["relevance"]).abs() < CLOSE).all()),
+        "a known grade was not held",
+    )
+
+
+def _warm(aggregator: Any, seed: int) -> None:
+    """Continuing from a result, with new people and items, gives a sane result."""
+    judgments, _ = crowd(seed)
+    early = judgments.frame.filter(pl.int_range(pl.len()) < 200)
+    first = aggregator.fit(replace(judgments, frame=early), seed=seed)
+    again = aggregator.fit(judgments, start=first, seed=seed)
+    _sane(again, judgments.codes.n_items, judgments.codes.n_annotators)
+
+
+def _sane(posterior: Posterior, items: int, annotators: int) -> None:
+    _require(posterior.items.height == items, f"{posterior.items.height} items, not {items}")
+    _require(
+        posterior.annotators.height == annotators,
+        f"{posterior.annotators.height} annotators, not {annotators}",
+    )
+    p = posterior.probabilities
+    _require(p.shape == (items, posterior.scale.size), "the probabilities have another shape")
+    _require(bool(np.isfinite(p).all() and (p >= -1e-12).all()), "a probability is no probability")
+    _require(bool(np.allclose(p.sum(axis=1), 1.0, atol=1e-9)), "probabilities do not sum to 1")
+    for name in ("estimate", "mean", "sd"):
+        column = posterior.items[name].to_numpy()
+        _require(bool(np.isfinite(column).all()), f"{name} is not finite")
+
+
+CHECKS: list[tuple[str, Callable[[Any, int], None]]] = [
+    ("row order", _row_order),
+    ("names and types of ids", _ids),
+    ("types of labels", _labels),
+    ("two fits", _twice),
+    ("settings, seed, version", _settings_unchanged),
+    ("unanimous items", _unanimous),
+    ("one annotator", _one_annotator),
+    ("one item", _one_item),
+    ("one grade", _one_grade),
+    ("empty table", _empty),
+    ("an item with 5,000 judgments", _heavy_item),
+    ("every item once", _every_item),
+    ("the right person", _right_person),
+    ("recovers the truth", _recovers),
+    ("any number of shards", _shards),
+    ("the bound never falls", _never_falls),
+    ("converged only if so", _converged),
+    ("distinct starts", _distinct_starts),
+    ("known grades", _gold),
+    ("warm start", _warm),
+]
