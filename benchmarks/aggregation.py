@@ -46,9 +46,6 @@ STAGES = ("Judgments.of", "codes", "start, first sweep", "other iterations", "fi
 Result = dict[str, Any]
 
 
-# The child processes: one measurement each, printed as JSON.
-
-
 def simulate(path: Path, judgments: int) -> None:
     """Write judgments of items by annotators with heavy-tailed workloads, in no order."""
     import numpy as np
@@ -189,9 +186,6 @@ def child(task: str, path: Path, size: int, repeats: int) -> None:
         print(json.dumps(simulate(path, size) if size else measure_restarts(path, task)))
 
 
-# The parent process: runs the children, judges and shows the figures.
-
-
 def run(task: str, path: Path, size: int = 0, repeats: int = 1) -> Any:
     """Do one task in a fresh process."""
     print(f"  {task} {size:,}", file=sys.stderr, flush=True)
@@ -263,8 +257,6 @@ def other_rows(results: Result) -> list[list[str]]:
         parts = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in stages.items())
         shown = f"{sum(stages.values()):.1f} s: {parts}"
         rows.append([f"4M, {ITERATIONS[model]} iterations, {model}", shown, "", ""])
-    if found := results[PEER].get(LARGEST):
-        rows.append([f"4M, peak memory, {PEER}", f"{found['peak_mb']:,.0f} MB", "", ""])
     for difficulty, found in results["restarts"].items():
         shown, told = "skipped: not in $VENIRE_DATA", "-"
         if found:
@@ -289,7 +281,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.child:
         task, path, size, repeats = given.child
-        return child(task, Path(path), int(size), int(repeats))
+        child(task, Path(path), int(size), int(repeats))
+        return
     load = os.getloadavg()[0]
     results = measure(given.quick)
     facts = {"cores": os.cpu_count(), "python": platform.python_version()}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from venire import Judgments, Qrels, Runs
@@ -14,7 +14,7 @@ SETTINGS = settings(
     max_examples=40,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],  # shrinking takes minutes with files
-    suppress_health_check=[HealthCheck.too_slow],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 anything = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 ids = anything | st.text("ab\"',;|\t\n\r\\ \u00a0\ufeff#{}", min_size=1, max_size=4)
@@ -44,6 +44,8 @@ def written_and_read(table, ending):
 @SETTINGS
 @given(rows=judged)
 def test_judgments_written_and_read_are_the_same(ending, rows):
+    # Tab-separated text has no way to say a tab or a line end in a cell; writing refuses it.
+    assume(ending != ".tsv" or not any(set("\t\r\n") & set("".join(row[:3])) for row in rows))
     judgments = judgments_of(rows)
     again = written_and_read(judgments, ending)
     assert again.frame.rows() == judgments.frame.rows()

@@ -53,12 +53,18 @@ def read_judgments(path: str | Path, **options: Any) -> Judgments:
     return Judgments.of(frame, source=source, **options)
 
 
-def read_qrels(path: str | Path, *, columns: Mapping[str, str] | None = None) -> Qrels:
-    """Read TREC qrels or a table with the columns query_id, doc_id, relevance."""
+def read_qrels(
+    path: str | Path, *, columns: Mapping[str, str] | None = None, decimals: bool = False
+) -> Qrels:
+    """Read TREC qrels or a table with the columns query_id, doc_id, relevance.
+
+    TREC qrels hold whole numbers; ``decimals`` also reads the real-valued grades that an
+    aggregation may have been written with.
+    """
     name = str(path)
     data = read_bytes(path)
-    if columns is None and trec.is_trec(data, fields=4):
-        frame, source = trec.read_qrels(data, name)
+    if columns is None and not _is_table(path) and trec.is_trec(data):
+        frame, source = trec.read_qrels(data, name, decimals=decimals)
         return Qrels.of(frame, source=source)
     frame, source = _other(data, name)
     return Qrels.of(frame, columns=columns, source=source)
@@ -68,7 +74,7 @@ def read_runs(path: str | Path, *, columns: Mapping[str, str] | None = None) -> 
     """Read a TREC run or a table with the columns query_id, doc_id, score (run_id)."""
     name = str(path)
     data = read_bytes(path)
-    if columns is None and trec.is_trec(data, fields=6):
+    if columns is None and not _is_table(path) and trec.is_trec(data):
         frame, source = trec.read_run(data, name)
         return Runs.of(frame, source=source)
     frame, source = _other(data, name)
@@ -95,7 +101,7 @@ def _encode(frame: pl.DataFrame, name: str) -> bytes:
     if kind in (".jsonl", ".ndjson"):
         return jsonl.write(frame)
     if kind in (".csv", ".tsv"):
-        return delimited.write(frame, "," if kind == ".csv" else "\t")
+        return delimited.write(frame, "," if kind == ".csv" else "\t", name)
     raise BadSetting(f"{name}: the ending says the format: .csv .tsv .jsonl .parquet")
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 
 import polars as pl
@@ -15,89 +17,166 @@ from venire.tables.schema import Source
 _DELIMITERS = "\t,;|"
 
 
-def sniff(data: bytes) -> str:
+def sniff(head: str) -> str:
     """Return the delimiter of the first line: the one of tab, comma, semicolon, bar it has most."""
-    head = data.split(b"\n", 1)[0].decode("utf-8", "replace")
     best = max(_DELIMITERS, key=head.count)
     return best if head.count(best) else ","
 
 
-def _records(data: bytes, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+@contextmanager
+def _any_length() -> Iterator[None]:
+    """Let the csv module read cells of any length."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _records(
+    data: bytes, delimiter: str, *, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
     """Yield (first line, cells) of each record that is not blank: the slow, exact way."""
-    text = io.StringIO(data.decode("utf-8", "replace"), newline="")
+    text = io.StringIO(data.decode("utf-8"), newline="")
     if delimiter == "\t":
         reader = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     else:
-        reader = csv.reader(text, delimiter=delimiter)
+        reader = csv.reader(text, delimiter=delimiter, strict=strict)
     start = 1
-    for cells in reader:
-        if cells:
-            yield start, cells
-        start = reader.line_num + 1
+    with _any_length():
+        for cells in reader:
+            if any(cells):
+                yield start, cells
+            start = reader.line_num + 1
 
 
 def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
-    """Read delimited text.
+    """Read delimited text; blank lines and lines of empty cells are passed over.
 
     Raises
     ------
     BadLine
         A line with more or fewer cells than the first, a name twice, text that is not UTF-8.
     """
-    delimiter = sniff(data)
-    header = next(_records(data.split(b"\n", 1)[0] + b"\n", delimiter), (1, []))[1]
-    header = [cell.strip() for cell in header]
+    if b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    body = data.lstrip(b"\r\n")
+    before = data[: len(data) - len(body)].count(b"\n")
+    try:
+        head = body.split(b"\n", 1)[0].decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadLine(name, before + 1, "is not UTF-8 text") from None
+    delimiter = sniff(head)
+    first = next(_records(head.encode(), delimiter), None)
+    header = [cell.strip() for cell in first[1]] if first else [head.strip()]
     twice = next((cell for at, cell in enumerate(header) if cell in header[:at]), None)
     if twice is not None:
-        raise BadLine(name, 1, f"the column name {twice!r} stands there twice")
-    try:
-        frame = pl.read_csv(
-            data,
-            separator=delimiter,
-            infer_schema=False,
-            quote_char=None if delimiter == "\t" else '"',
-        )
-    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        raise _diagnose(data, name, delimiter, len(header)) or DataError(
-            f"{name}: cannot be read as delimited text: {str(error).splitlines()[0]}"
-        ) from None
-    frame.columns = header
-    blank = pl.all_horizontal(pl.all().is_null())
-    if frame.width > 1:
-        frame = frame.filter(~blank)
+        raise BadLine(name, before + 1, f"the column name {twice!r} stands there twice")
+    frame = _read_fast(body, delimiter, header)
+    if frame is None:
+        frame = _read_slowly(body, name, delimiter, header, before)
+    elif frame.height and frame[:, -1].is_null().any():
         # A short line shows as an empty last cell: only then is the slow check worth it.
-        if frame.height and frame[:, -1].is_null().any():
-            wrong = _diagnose(data, name, delimiter, len(header))
-            if wrong is not None:
-                raise wrong
-    if data.find(b"\r") >= 0:
-        frame = frame.with_columns(pl.all().str.strip_suffix("\r"))
+        _check_widths(body, name, delimiter, len(header), before)
+        frame = frame.filter(~pl.all_horizontal(pl.all().is_null() | (pl.all() == "")))
 
     def line_of(row: int) -> int:
-        record = next(islice(_records(data, delimiter), row + 1, None), None)
-        return record[0] if record else 0
+        record = next(islice(_records(body, delimiter), row + 1, None), None)
+        return before + (record[0] if record else 0)
 
     return frame, Source(name, line_of)
 
 
-def _diagnose(data: bytes, name: str, delimiter: str, width: int) -> BadLine | None:
-    """Return the first fault of the text, found the slow way."""
-    for number, raw in enumerate(data.split(b"\n"), start=1):
+def _read_fast(body: bytes, delimiter: str, header: list[str]) -> pl.DataFrame | None:
+    try:
+        frame = pl.read_csv(
+            body,
+            separator=delimiter,
+            infer_schema=False,
+            quote_char=None if delimiter == "\t" else '"',
+        )
+    except (pl.exceptions.PolarsError, UnicodeDecodeError):
+        return None
+    if frame.width != len(header):
+        return None
+    frame.columns = header
+    return frame
+
+
+def _read_slowly(
+    body: bytes, name: str, delimiter: str, header: list[str], before: int
+) -> pl.DataFrame:
+    """Read what the fast reader refused, or name the line that is wrong."""
+    for number, raw in enumerate(body.split(b"\n"), start=before + 1):
         try:
             raw.decode("utf-8")
         except UnicodeDecodeError:
-            return BadLine(name, number, "is not UTF-8 text")
-    for number, cells in _records(data, delimiter):
+            raise BadLine(name, number, "is not UTF-8 text") from None
+    _check_widths(body, name, delimiter, len(header), before)
+    rows = [cells for _, cells in _records(body, delimiter)][1:]
+    return pl.DataFrame(
+        {
+            column: pl.Series(column, [row[at] or None for row in rows], dtype=pl.String)
+            for at, column in enumerate(header)
+        }
+    )
+
+
+def _check_widths(body: bytes, name: str, delimiter: str, width: int, before: int) -> None:
+    """Raise for the first record that has not as many cells as the first line."""
+    last = 1
+    for number, cells in _records(body, delimiter):
         if len(cells) != width:
-            return BadLine(name, number, f"has {len(cells)} cells where the first line has {width}")
-    return None
+            start = before + number
+            if _open_quote(body, delimiter, number):
+                raise BadLine(name, start, "opens a quote that is never closed")
+            raise BadLine(name, start, f"has {len(cells)} cells where the first line has {width}")
+        last = number
+    if _open_quote(body, delimiter, last):
+        raise BadLine(name, before + last, "opens a quote that is never closed")
 
 
-def write(frame: pl.DataFrame, delimiter: str) -> bytes:
-    """Return the table as delimited text."""
+def _open_quote(body: bytes, delimiter: str, number: int) -> bool:
+    """Tell whether the record that begins on a line runs to the end of the file unclosed."""
+    if delimiter == "\t":
+        return False
+    rest = b"\n".join(body.split(b"\n")[number - 1 :])
+    try:
+        with _any_length():
+            next(csv.reader(io.StringIO(rest.decode("utf-8"), newline=""), delimiter=delimiter,
+                            strict=True))  # fmt: skip
+    except csv.Error as error:
+        return "unexpected end" in str(error)
+    except StopIteration:
+        return False
+    return False
+
+
+def write(frame: pl.DataFrame, delimiter: str, name: str) -> bytes:
+    """Return the table as delimited text; lists are joined by blanks.
+
+    Raises
+    ------
+    DataError
+        A cell that the format cannot say.
+    """
+    for column, dtype in frame.schema.items():
+        if isinstance(dtype, (pl.Struct, pl.Object, pl.Array)) or dtype == pl.Binary:
+            raise DataError(f"{name}: column {column} holds {dtype}; write .jsonl or .parquet")
     flat = frame.with_columns(
-        pl.col(name).cast(pl.List(pl.String)).list.join(" ")
-        for name, dtype in frame.schema.items()
+        pl.col(column).cast(pl.List(pl.String)).list.join(" ")
+        for column, dtype in frame.schema.items()
         if isinstance(dtype, pl.List)
     )
-    return flat.write_csv(separator=delimiter).encode()
+    if delimiter == ",":
+        return flat.write_csv().encode()
+    for column, dtype in flat.schema.items():
+        if dtype == pl.String:
+            odd = flat[column].str.contains(r"[\t\r\n]")
+            if odd.any():
+                value = flat[column].filter(odd)[0]
+                raise DataError(
+                    f"{name}: {column} {value!r} holds a tab or a line end, which .tsv cannot "
+                    "say; write .csv, .jsonl or .parquet"
+                )
+    return flat.write_csv(separator=delimiter, quote_style="never").encode()

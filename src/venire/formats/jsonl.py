@@ -10,6 +10,8 @@ import polars as pl
 from venire.errors import BadLine
 from venire.tables.schema import Source
 
+_DEEP = 64
+
 
 def is_jsonl(data: bytes) -> bool:
     """Tell whether the first thing in the file is a JSON object."""
@@ -19,10 +21,13 @@ def is_jsonl(data: bytes) -> bool:
 def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     """Read JSON Lines; blank lines are passed over."""
     numbers = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
-    try:
-        frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError):
-        frame = None
+    frame: pl.DataFrame | None = None
+    if not any(line.count(b"{") + line.count(b"[") > _DEEP for line in data.split(b"\n")):
+        # Time grows with the cube of the depth there; tables are flat.
+        try:
+            frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
+        except (pl.exceptions.PolarsError, UnicodeDecodeError):
+            frame = None
     if frame is None or frame.height != len(numbers):
         frame = _slowly(data, name)
     return frame, Source(name, lambda row: numbers[row])
@@ -35,7 +40,9 @@ def _slowly(data: bytes, name: str) -> pl.DataFrame:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            raise BadLine(name, number, "is not UTF-8 text") from None
         except (ValueError, RecursionError) as error:
             reason = f"is no JSON: {getattr(error, 'msg', 'nested too deep')}"
             raise BadLine(name, number, reason) from None
@@ -43,10 +50,12 @@ def _slowly(data: bytes, name: str) -> pl.DataFrame:
             raise BadLine(name, number, "is no JSON object; write one {...} a line")
         rows.append(row)
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    # Mixed types in a column (1 and "1") are met as text, as in delimited files.
-    return pl.DataFrame(
-        {key: pl.Series(key, [_text(row.get(key)) for row in rows], pl.String) for key in keys}
-    )
+    return pl.DataFrame({key: _column(key, [row.get(key) for row in rows]) for key in keys})
+
+
+def _column(name: str, values: list[object]) -> pl.Series:
+    """Return a column; mixed types (1 and "1") are met as text, as in delimited files."""
+    return pl.Series(name, [_text(value) for value in values], pl.String)
 
 
 def _text(value: object) -> str | None:

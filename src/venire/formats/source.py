@@ -19,6 +19,7 @@ LIMIT = 8 << 30
 """Most bytes a compressed file may unfold to; a bomb is stopped there."""
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 _CHUNK = 1 << 20
+_ZSTD_CHUNK = 1 << 14
 
 
 def stem(name: str, *, keep_kind: bool = False) -> str:
@@ -64,13 +65,38 @@ def _unpack(raw: bytes, name: str) -> bytes:
         with lzma.LZMAFile(io.BytesIO(raw)) as stream:
             return _drain(stream, name, "xz", (OSError, EOFError, lzma.LZMAError))
     if raw[:4] == b"\x28\xb5\x2f\xfd":
-        import zstandard
-
-        with zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True) as stream:
-            return _drain(stream, name, "zstd", (zstandard.ZstdError,))
+        return _unpack_zstd(raw, name)
     if name.endswith(_COMPRESSIONS) and raw:
         raise BadLine(name, None, f"is not a {name.rsplit('.', 1)[1]} file inside")
     return raw
+
+
+def _unpack_zstd(raw: bytes, name: str) -> bytes:
+    """Unpack frame after frame; the stream reader would not notice a cut file."""
+    import zstandard
+
+    parts: list[bytes] = []
+    size = 0
+    at = 0
+    try:
+        while at < len(raw):
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            while not frame.eof:
+                piece = raw[at : at + _ZSTD_CHUNK]
+                if not piece:
+                    raise BadLine(name, None, "cannot be unpacked as zstd: it ends too early")
+                parts.append(frame.decompress(piece))
+                at += len(piece) - len(frame.unused_data)
+                size = _within_limit(size + len(parts[-1]), name)
+    except zstandard.ZstdError as error:
+        raise BadLine(name, None, f"cannot be unpacked as zstd: {error}") from None
+    return b"".join(parts)
+
+
+def _within_limit(size: int, name: str) -> int:
+    if size > LIMIT:
+        raise BadLine(name, None, f"unpacks to more than {LIMIT >> 30} GiB")
+    return size
 
 
 def _drain(stream: Any, name: str, kind: str, errors: tuple[type[BaseException], ...]) -> bytes:
@@ -79,9 +105,7 @@ def _drain(stream: Any, name: str, kind: str, errors: tuple[type[BaseException],
     try:
         while chunk := stream.read(_CHUNK):
             parts.append(chunk)
-            size += len(chunk)
-            if size > LIMIT:
-                raise BadLine(name, None, f"unpacks to more than {LIMIT >> 30} GiB")
+            size = _within_limit(size + len(chunk), name)
     except errors as error:
         raise BadLine(name, None, f"cannot be unpacked as {kind}: {error}") from None
     return b"".join(parts)
@@ -109,6 +133,11 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     temporary = ""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        target = target.resolve()
+        if target.exists() and not target.is_file():
+            # A pipe or a device is written into; renaming would put a file in its place.
+            target.write_bytes(data)
+            return
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "wb") as out:
             out.write(data)
@@ -116,8 +145,10 @@ def write_bytes(path: str | Path, data: bytes) -> None:
         os.umask(umask)
         Path(temporary).chmod(0o666 & ~umask)
         Path(temporary).replace(target)
+        temporary = ""
     except OSError as error:
+        raise BadLine(name, None, f"cannot be written: {error.strerror or error}") from None
+    finally:
         if temporary:
             with contextlib.suppress(OSError):
                 Path(temporary).unlink()
-        raise BadLine(name, None, f"cannot be written: {error.strerror or error}") from None

@@ -19,13 +19,11 @@ _QRELS = ("query_id", "iteration", "doc_id", "relevance")
 _RUN = ("query_id", "iteration", "doc_id", "rank", "score", "run_id")
 
 
-def is_trec(data: bytes, *, fields: int) -> bool:
-    """Tell whether the first line looks like TREC: so many fields, and no column names."""
+def is_trec(data: bytes) -> bool:
+    """Tell whether a file is TREC and not a table with column names or objects."""
     line = next((line for line in data.split(b"\n", 100) if line.strip()), b"")
-    cells = line.split()
-    if b"query_id" in line or b"doc_id" in line or b"{" in line[:1] or data[:4] == b"PAR1":
-        return False
-    return len(cells) == fields or (b"," not in line and b";" not in line)
+    cells = {cell.strip(b' \r"') for cell in re.split(rb"[\t,;|]", line)}
+    return not ({b"query_id", b"doc_id"} & cells or line[:1] == b"{" or data[:4] == b"PAR1")
 
 
 def _normalise(data: bytes) -> bytes:
@@ -66,6 +64,9 @@ def _read(data: bytes, name: str, columns: tuple[str, ...]) -> tuple[pl.DataFram
             infer_schema=False,
             quote_char=None,
             schema=dict.fromkeys(columns, pl.String),
+            # trec_eval reads six fields of a run and no further.
+            extra_columns="ignore" if columns is _RUN else "raise",
+            truncate_ragged_lines=columns is _RUN,
         )
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
         frame = None
@@ -79,7 +80,7 @@ def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
     form = " ".join(columns)
     for number, line in enumerate(data.split(b"\n"), start=1):
         cells = line.split()
-        if cells and len(cells) != len(columns):
+        if cells and (len(cells) < len(columns) or (columns is _QRELS and len(cells) > 4)):
             reason = f"has {len(cells)} fields, not the {len(columns)} of `{form}`"
             return BadLine(name, number, reason)
         try:
@@ -89,19 +90,25 @@ def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
     return DataError(f"{name}: cannot be read as `{form}`")
 
 
-def read_qrels(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
-    """Read qrels; a grade that is no whole number is refused, as trec_eval refuses it.
+def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.DataFrame, Source]:
+    """Read qrels; a grade that is no whole number is refused, unless decimals are asked for.
 
     Raises
     ------
     BadLine
     """
     frame, source = _read(data, name, _QRELS)
+    if decimals:
+        return frame.drop("iteration"), source
     grade = frame["relevance"]
     bad = grade.cast(pl.Int64, strict=False).is_null()
     if bad.any():
         row = int(bad.arg_true()[0])
-        raise source.error(row, f"the grade is {grade[row]!r}, not a whole number")
+        raise source.error(
+            row,
+            f"the grade is {grade[row]!r}, not a whole number; real-valued grades are read "
+            "with decimals=True",
+        )
     return frame.drop("iteration"), source
 
 
@@ -116,33 +123,33 @@ def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     return frame.select("query_id", "doc_id", "score", "run_id"), source
 
 
-def _check_ids(frame: pl.DataFrame, name: str) -> None:
-    for column in ("query_id", "doc_id"):
-        odd = frame[column].str.contains(r"[ \t\r\n\x0b\x0c]")
+def _check_ids(frame: pl.DataFrame, name: str, columns: tuple[str, ...]) -> None:
+    for column in columns:
+        odd = frame[column].str.contains(r"[ \t\r\n\x0b\x0c]") | (frame[column] == "")
         if odd.any():
             value = frame[column].filter(odd)[0]
             raise DataError(
-                f"{name}: {column} {value!r} holds a blank, which TREC files cannot say; "
-                "write .csv, .tsv, .jsonl or .parquet instead"
+                f"{name}: {column} {value!r} is empty or holds a blank, which TREC files cannot "
+                "say; write .csv, .jsonl or .parquet instead"
             )
 
 
 def write_qrels(frame: pl.DataFrame, name: str) -> bytes:
     """Return TREC qrels text."""
-    _check_ids(frame, name)
+    _check_ids(frame, name, ("query_id", "doc_id"))
     out = frame.select("query_id", pl.lit("0").alias("iteration"), "doc_id", "relevance")
     return out.write_csv(include_header=False, separator=" ", quote_style="never").encode()
 
 
 def write_run(ranked: pl.DataFrame, name: str) -> bytes:
     """Return TREC run text from a frame with ranks."""
-    _check_ids(ranked, name)
+    _check_ids(ranked, name, ("query_id", "doc_id", "run_id"))
     out = ranked.select(
         "query_id",
         pl.lit("Q0").alias("iteration"),
         "doc_id",
         "rank",
         "score",
-        pl.col("run_id").str.replace_all(r"\s", "_"),
+        "run_id",
     )
     return out.write_csv(include_header=False, separator=" ", quote_style="never").encode()

@@ -23,6 +23,16 @@ def to_polars(table: Any) -> pl.DataFrame:
     """
     if isinstance(table, pl.DataFrame):
         return table
+    try:
+        return _convert(table)
+    except (pl.exceptions.PolarsError, ValueError, TypeError, OverflowError) as error:
+        if isinstance(error, DataError):
+            raise
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(f"cannot read the {type(table).__name__} as a table: {reason}") from None
+
+
+def _convert(table: Any) -> pl.DataFrame:
     if isinstance(table, pl.LazyFrame):
         return table.collect()
     if isinstance(table, Mapping):

@@ -16,7 +16,7 @@ from venire.tables import boundary
 from venire.tables.codes import JudgmentCodes, code_judgments
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale, infer
-from venire.tables.schema import ROW, Schema, Source, as_number, number_text, rename, typed
+from venire.tables.schema import ROW, Schema, Source, as_number, number_text, rename, typed, whole
 
 SCHEMA = Schema(
     "judgments",
@@ -158,15 +158,16 @@ class Judgments:
             maintain_order=True
         )
         numbers = pairs["relevance"]
+        if numbers.dtype in (pl.Categorical, pl.Enum):
+            numbers = numbers.cast(pl.String)
         if numbers.dtype == pl.String:
             numbers = numbers.str.strip_chars()
             numbers = numbers.set(numbers == "", None)
-        cast = numbers.cast(pl.Float64, strict=False)
-        wrong = cast.is_null() & numbers.is_not_null()
+        cast = numbers.cast(pl.Float64, strict=False).fill_nan(None)
+        wrong = cast.is_null() & numbers.is_not_null() & ~_nan(numbers)
         if wrong.any():
             raise DataError(f"gold column {column}: {numbers.filter(wrong)[0]!r} is no number")
         known = cast.is_not_null() & (cast >= 0).fill_null(value=False)
-        known = known | cast.is_in(list(self.scale.values)).fill_null(value=False)
         notes = [
             f"gold column {column}: {count:,} pairs with {_shown(value)} have no known grade"
             for value, count in cast.filter(~known).value_counts().sort(cast.name).iter_rows()
@@ -184,10 +185,15 @@ def _drop(
     frame: pl.DataFrame, labels: Iterable[object], scale: Scale | None
 ) -> tuple[pl.DataFrame, list[str]]:
     """Leave out the labels that are no grades, and say what that cost."""
-    wanted = [str(label).strip() for label in labels] + list(scale.cannot_judge if scale else ())
+    labels = [labels] if isinstance(labels, (str, int, float)) else labels
+    wanted = [_label_text(label) for label in labels]
+    wanted += list(scale.cannot_judge if scale else ())
     if not wanted:
         return frame, []
-    text = frame["label"].cast(pl.String).str.strip_chars()
+    dtype = frame["label"].dtype
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        return frame, []  # refused in so many words when labels are read as grades
+    text = frame["label"].cast(pl.String).fill_null("").str.strip_chars()
     # "-2" also names the label -2.0: what a frame holds as a number is met as a number.
     numbers = [float(label) for label in wanted if _is_number(label)]
     gone = text.is_in(wanted) | text.cast(pl.Float64, strict=False).is_in(numbers)
@@ -210,6 +216,16 @@ def _drop(
     return kept, notes
 
 
+def _nan(column: pl.Series) -> pl.Series:
+    if column.dtype.is_float():
+        return column.is_nan().fill_null(value=False)
+    return pl.Series([False] * len(column), dtype=pl.Boolean)
+
+
+def _label_text(label: object) -> str:
+    return str(label).lower() if isinstance(label, bool) else str(label).strip()
+
+
 def _is_number(text: str) -> bool:
     try:
         float(text)
@@ -221,12 +237,16 @@ def _is_number(text: str) -> bool:
 def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[pl.DataFrame, Scale]:
     """Turn labels into grades of the scale; the first that is none is an error."""
     text = frame["label"]
-    if text.dtype in (pl.Categorical, pl.Enum, pl.Object):
+    if text.dtype in (pl.Categorical, pl.Enum):
         text = text.cast(pl.String)
     if scale is not None and text.dtype == pl.String and not all(map(_is_number, scale.names)):
-        names = text.str.strip_chars().replace_strict(
+        stripped = text.str.strip_chars()
+        names = stripped.replace_strict(
             list(scale.names), list(scale.values), default=None, return_dtype=pl.Float64
         )
+        # A table we wrote holds the grades themselves.
+        number = stripped.cast(pl.Float64, strict=False)
+        names = names.fill_null(number.set(~number.is_in(list(scale.values)), None))
         if names.is_null().any():
             row = int(names.is_null().arg_true()[0])
             raise source.error(
@@ -241,7 +261,7 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
         row = int(off.arg_true()[0])
         error = UnknownLabel(number_text(frame["label"][row]), scale.names)
         raise source.error(int(frame[ROW][row]), str(error))
-    if all(value == int(value) for value in scale.values):
+    if whole(pl.Series(scale.values)):
         frame = frame.with_columns(pl.col("label").cast(pl.Int64))
     return frame, scale
 
@@ -251,7 +271,8 @@ def _times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     times = frame["judged_at"]
     if times.dtype == pl.String:
         number = times.cast(pl.Float64, strict=False)
-        if not number.is_null().any():
+        blank = (times == "").fill_null(value=True)
+        if (number.is_not_null() | blank).all():
             return frame.with_columns(number.alias("judged_at"))
         read = times.str.to_datetime(time_zone="UTC", strict=False, time_unit="us")
         bad = read.is_null() & times.is_not_null() & (times != "")

@@ -11,7 +11,7 @@ import polars as pl
 
 from venire.errors import DataError
 from venire.tables import boundary
-from venire.tables.schema import ROW, Schema, Source, rename, typed
+from venire.tables.schema import ROW, Schema, Source, nested, rename, typed, whole
 
 SCHEMA = Schema("qrels", ids=("query_id", "doc_id"), numbers=("relevance",))
 KEY = ["query_id", "doc_id"]
@@ -59,10 +59,9 @@ class Qrels:
         twice = frame.filter(pl.struct(KEY).is_duplicated()) if frame.height else frame
         notes: tuple[str, ...] = ()
         if twice.height:
-            odd = twice.filter(pl.col("relevance").n_unique().over(KEY) > 1)
+            odd = twice.filter(pl.col("relevance") != pl.col("relevance").first().over(KEY))
             if odd.height:
-                second = odd.filter(~pl.struct(KEY).is_first_distinct())
-                row = second.row(0, named=True)
+                row = odd.row(0, named=True)
                 raise source.error(
                     row[ROW],
                     f"{row['query_id']} {row['doc_id']} is judged a second time with another grade",
@@ -71,21 +70,14 @@ class Qrels:
             notes = (f"{frame.height - kept.height:,} rows repeat a pair with the same grade",)
             frame = kept
         relevance = frame["relevance"]
-        if relevance.is_empty() or (relevance == relevance.floor()).all():
+        if whole(relevance):
             frame = frame.with_columns(pl.col("relevance").cast(pl.Int64))
         return cls(frame.drop(ROW), notes)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Mapping[str, float]]) -> Qrels:
         """Return qrels from ``{query_id: {doc_id: relevance}}``."""
-        rows = [(query, doc, grade) for query, docs in data.items() for doc, grade in docs.items()]
-        return cls.of(
-            {
-                "query_id": pl.Series([row[0] for row in rows], dtype=pl.String),
-                "doc_id": pl.Series([row[1] for row in rows], dtype=pl.String),
-                "relevance": pl.Series([float(row[2]) for row in rows], dtype=pl.Float64),
-            }
-        )
+        return cls.of(nested(data, "relevance"))
 
     @classmethod
     def read(cls, path: str | Path, **options: Any) -> Qrels:

@@ -11,7 +11,7 @@ import polars as pl
 
 from venire.errors import BadSetting
 from venire.tables import boundary
-from venire.tables.schema import ROW, Schema, Source, rename, typed
+from venire.tables.schema import ROW, Schema, Source, nested, rename, typed
 
 SCHEMA = Schema("runs", ids=("query_id", "doc_id"), numbers=("score",), optional_ids=("run_id",))
 KEY = ["run_id", "query_id", "doc_id"]
@@ -73,15 +73,7 @@ class Runs:
     @classmethod
     def from_dict(cls, data: Mapping[str, Mapping[str, float]], *, run_id: str = "run") -> Runs:
         """Return one run from ``{query_id: {doc_id: score}}``."""
-        rows = [(query, doc, score) for query, docs in data.items() for doc, score in docs.items()]
-        return cls.of(
-            {
-                "query_id": pl.Series([row[0] for row in rows], dtype=pl.String),
-                "doc_id": pl.Series([row[1] for row in rows], dtype=pl.String),
-                "score": pl.Series([float(row[2]) for row in rows], dtype=pl.Float64),
-            },
-            run_id=run_id,
-        )
+        return cls.of(nested(data, "score"), run_id=run_id)
 
     @classmethod
     def read(cls, path: str | Path, **options: Any) -> Runs:

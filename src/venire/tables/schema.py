@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from venire.errors import BadLine, BadSetting, DataError, MissingColumns
 
-ROW = "__row"
+ROW = "venire:row"
 """Position of a row in its source, kept until the checks are done."""
 
 
@@ -112,12 +113,12 @@ def typed(frame: pl.DataFrame, schema: Schema, source: Source) -> pl.DataFrame:
 
 def _as_text(frame: pl.DataFrame, name: str, source: Source, *, needed: bool) -> pl.DataFrame:
     dtype = frame.schema[name]
-    if dtype.is_float():
+    if dtype.is_float() or (isinstance(dtype, pl.Decimal) and dtype.scale):
         raise DataError(
             f"{source.name or 'table'}: column {name} holds decimal numbers; ids are text or "
             "whole numbers (a missing id turns a whole column into decimals in pandas)"
         )
-    if dtype.is_nested() or dtype == pl.Binary:
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
         raise DataError(f"{source.name or 'table'}: column {name} holds {dtype}; ids are text")
     if dtype != pl.String:
         frame = frame.with_columns(pl.col(name).cast(pl.String))
@@ -133,11 +134,21 @@ def as_number(
 ) -> pl.DataFrame:
     """Cast a column to Float64; a value that is no finite number is an error with its line."""
     before = frame[name]
-    if before.dtype in (pl.Categorical, pl.Enum, pl.Object):
+    if before.dtype in (pl.Categorical, pl.Enum):
         before = before.cast(pl.String)
+    if not (before.dtype.is_numeric() or before.dtype in (pl.String, pl.Boolean, pl.Null)):
+        raise DataError(
+            f"{source.name or 'table'}: column {name} holds {before.dtype}, not numbers"
+        )
     if before.dtype == pl.String:
         before = before.str.strip_chars()
     after = before.cast(pl.Float64, strict=False)
+    if before.dtype == pl.String and after.null_count() > before.null_count():
+        # "true" and "false" are what a boolean column becomes in a text file.
+        words = before.str.to_lowercase().replace_strict(
+            ["false", "true"], [0.0, 1.0], default=None, return_dtype=pl.Float64
+        )
+        after = after.fill_null(words)
     bad = after.is_null() | ~after.is_finite().fill_null(value=False)
     if not needed:
         bad = bad & before.is_not_null()
@@ -149,6 +160,39 @@ def as_number(
         what = "empty" if value is None or value == "" else f"{value!r}, not a number"
         raise source.error(int(frame[ROW][row]), f"{name} is {what}")
     return frame.with_columns(after.alias(name))
+
+
+def nested(data: Mapping[Any, Mapping[Any, Any]], value: str) -> pl.DataFrame:
+    """Return ``{query_id: {doc_id: value}}`` as a frame; ids become text.
+
+    Raises
+    ------
+    DataError
+        For a value that is no number.
+    """
+    rows = [(query, doc, number) for query, docs in data.items() for doc, number in docs.items()]
+    numbers = []
+    for query, doc, number in rows:
+        try:
+            numbers.append(float(number))
+        except (TypeError, ValueError):
+            raise DataError(f"{query} {doc}: {value} is {number!r}, not a number") from None
+    return pl.DataFrame(
+        {
+            "query_id": pl.Series([str(row[0]) for row in rows], dtype=pl.String),
+            "doc_id": pl.Series([str(row[1]) for row in rows], dtype=pl.String),
+            value: pl.Series(numbers, dtype=pl.Float64),
+        }
+    )
+
+
+MOST_WHOLE = 2.0**53
+"""Up to here a double says every whole number."""
+
+
+def whole(column: pl.Series) -> bool:
+    """Tell whether all values are whole numbers that an integer can hold."""
+    return bool(((column == column.floor()) & (column.abs() <= MOST_WHOLE)).all())
 
 
 def number_text(value: float) -> str:

@@ -158,7 +158,9 @@ def test_decimal_grades_survive_writing(tmp_path, ending):
     assert Qrels.read(path).frame.equals(qrels.frame)
 
 
-def test_decimal_grades_are_not_written_as_trec_that_nobody_reads(tmp_path):
-    with pytest.raises(VenireError):
-        Qrels.from_dict({"q": {"d": 0.5}}).write(tmp_path / "qrels.txt")
-    assert list(tmp_path.iterdir()) == []
+def test_decimal_grades_are_read_back_only_when_asked_for(tmp_path):
+    path = tmp_path / "qrels.txt"
+    Qrels.from_dict({"q": {"d": 0.5}}).write(path)
+    with pytest.raises(VenireError, match="decimals=True"):
+        Qrels.read(path)
+    assert Qrels.read(path, decimals=True).to_dict() == {"q": {"d": 0.5}}

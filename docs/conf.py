@@ -1,0 +1,40 @@
+"""Sphinx: MyST pages, Furo, docstrings in numpy style. Builds without a network."""
+
+from importlib.metadata import version as _version
+
+project = "Venire"
+author = "the Venire authors"
+copyright = "the Venire authors, Apache 2.0"
+release = version = _version("venire")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.doctest",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = "Venire"
+
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
+myst_heading_anchors = 3
+suppress_warnings = ["toc.empty_glob"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+nitpicky = True
+# Types of other packages, and shapes and words that docstrings use for types.
+nitpick_ignore_regex = [
+    ("py:class", r"(numpy|polars|pandas|pyarrow|narwhals|numba|click|collections|typing)\..*"),
+    ("py:class", r"(NDArray|Floats|Longs|optional|callable|mapping|iterable|object|array).*"),
+    ("py:class", r"venire\.aggregation\.mixture_problem\..*"),
+    ("py:class", r"DawidSkene"),
+]
