@@ -21,7 +21,6 @@ html_title = "Venire"
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
-suppress_warnings = ["toc.empty_glob"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
@@ -31,10 +30,9 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 nitpicky = True
-# Types of other packages, and shapes and words that docstrings use for types.
+# Types of other packages; and the words and shapes that docstrings use where a type stands.
+# A name with a package in front must resolve.
 nitpick_ignore_regex = [
     ("py:class", r"(numpy|polars|pandas|pyarrow|narwhals|numba|click|collections|typing)\..*"),
-    ("py:class", r"(NDArray|Floats|Longs|optional|callable|mapping|iterable|object|array).*"),
-    ("py:class", r"venire\.aggregation\.mixture_problem\..*"),
-    ("py:class", r"DawidSkene"),
+    ("py:(class|exc)", r"[^.]*"),
 ]

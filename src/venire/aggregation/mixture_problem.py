@@ -49,6 +49,8 @@ class State:
     eta_c: Floats
     alpha: float
     beta: float
+    sharpness: Floats | None = None
+    """Sum of squared responsibilities [N], from which the sd of epsilon follows."""
 
     @cached_property
     def tau(self) -> Floats:
@@ -96,6 +98,7 @@ class Sums(NamedTuple):
     category_square: Floats
     annotator_weight: Floats
     annotator_square: Floats
+    sharpness: Floats
 
 
 def lay_out(judgments: Judgments, difficulty: str) -> Layout:
@@ -326,10 +329,12 @@ class Problem:
             square,
             sum(columns[4]),
             sum(columns[5]),
+            sum(columns[6]),
         )
-        bound = sum(columns[6])
-        bound += _gamma_bound(state.alpha_n, state.beta_n, state.alpha, state.beta)
-        bound += _gamma_bound(state.phi_c, state.eta_c, self.model.phi, self.model.eta)
+        bound = sum(columns[7])
+        _, log_gap, _, delta_gap = state.tables
+        bound += _gamma_bound(state.alpha_n, state.beta_n, log_gap, state.alpha, state.beta)
+        bound += _gamma_bound(state.phi_c, state.eta_c, delta_gap, self.model.phi, self.model.eta)
         return sums, float(bound)
 
     def update(self, state: State, sums: Sums) -> State:
@@ -355,7 +360,9 @@ class Problem:
             mean = float(np.mean(tau))
             alpha = gamma_shape(mean, float(np.mean(psi(alpha_n) - np.log(beta_n))))
             beta = alpha / mean
-        return State(sums.mu, sums.var, alpha_n, beta_n, eps, phi_c, eta_c, alpha, beta)
+        return State(
+            sums.mu, sums.var, alpha_n, beta_n, eps, phi_c, eta_c, alpha, beta, sums.sharpness
+        )
 
     def best(self, fits: list[loop.Fit]) -> tuple[int, tuple[str, ...]]:
         """Return the start with the highest bound, and what to say of it.
@@ -393,7 +400,7 @@ class Problem:
         }
         if self.model.spam:
             columns["spamminess"] = 1.0 - state.eps
-            columns["spamminess_sd"] = base.beta_sd(state.eps, codes.per_annotator)
+            columns["spamminess_sd"] = _eps_sd(state, codes.per_annotator)
         difficulty = None
         if not self.single:
             difficulty = self._category_names().with_columns(
@@ -423,14 +430,37 @@ class Problem:
         )
 
 
-def _gamma_bound(shape: Floats, rate: Floats, alpha: float, beta: float) -> float:
-    """Return sum of E_q[ln Gamma(alpha, beta)] + H[q] for q = Gamma(shape, rate)."""
-    from scipy.special import gammaln, psi
+def _eps_sd(state: State, count: Longs) -> Floats:
+    """Return the sd of epsilon, wider where spam is hard to tell from error.
 
-    mean_log = psi(shape) - np.log(rate)
-    prior = alpha * np.log(beta) - gammaln(alpha) + (alpha - 1.0) * mean_log - beta * shape / rate
-    entropy = shape - np.log(rate) + gammaln(shape) + (1.0 - shape) * psi(shape)
-    return float(np.sum(prior + entropy))
+    Known membership would give the information n / (eps (1 - eps)); what is observed is
+    sum (omega - eps)^2 / (eps (1 - eps))^2. The sd of a Beta posterior is widened by the
+    root of their ratio, up to that of not knowing (a uniform distribution).
+    """
+    sd = base.beta_sd(state.eps, count)
+    if state.sharpness is None:
+        return sd
+    eps = state.eps
+    complete = count * eps * (1.0 - eps)
+    observed = state.sharpness - count * eps**2
+    lost = np.divide(complete, observed, out=np.full_like(eps, np.inf), where=observed > 0)
+    certain = complete < 1e-6 * count
+    widened: Floats = np.where(certain, sd, sd * np.sqrt(np.maximum(lost, 1.0)))
+    capped: Floats = np.minimum(widened, 12.0**-0.5)
+    return capped
+
+
+def _gamma_bound(shape: Floats, rate: Floats, gap: Floats, alpha: float, beta: float) -> float:
+    """Return sum of E_q[ln Gamma(alpha, beta)] + H[q] for q = Gamma(shape, rate).
+
+    ``gap`` is psi(shape) - ln(shape), which the sweep has already needed.
+    """
+    from scipy.special import gammaln
+
+    digamma = gap + np.log(shape)
+    each = (alpha - shape) * digamma - alpha * np.log(rate) - beta * shape / rate + shape
+    each += gammaln(shape)
+    return float(np.sum(each) + shape.size * (alpha * np.log(beta) - gammaln(alpha)))
 
 
 def cells(mean: Floats, sd: Floats, thresholds: Floats) -> Floats:

@@ -45,8 +45,8 @@ def sweep(
     spam: bool,
     exact: bool,
     own_delta: bool,  # update delta here; False where one category spans the shards
-) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, float]:
-    """Return new mu, var, category weight and squares, annotator weight and squares, bound.
+) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, float]:
+    """Return new mu and var; weights and squares by category and by annotator; sharpness; bound.
 
     Where ``own_delta`` is False the annotators' squares are not yet multiplied by delta.
     """
@@ -60,6 +60,7 @@ def sweep(
     category_square = np.zeros(n_categories)
     annotator_weight = np.zeros(eps.size)
     annotator_square = np.zeros(eps.size)
+    sharpness = np.zeros(eps.size)  # sum of squared weights: how clearly spam is told
     squares = np.empty(indptr[first_item + n_items] - offset)
     first = np.empty(squares.size)
     second = np.empty(squares.size)
@@ -148,6 +149,7 @@ def sweep(
                 square = w * (square + shift * shift + v)
                 squares[i] = square
                 annotator_weight[n] += w
+                sharpness[n] += w * w
                 category_weight[c] += w
                 category_square[c] += root_tau[n] * root_tau[n] * square
         delta = 1.0
@@ -163,5 +165,6 @@ def sweep(
         category_square,
         annotator_weight,
         annotator_square,
+        sharpness,
         bound,
     )

@@ -1,0 +1,46 @@
+import pytest
+
+from venire import plugins
+from venire.aggregation.mean import Mean
+from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.errors import UnknownName
+from venire.testing import check_aggregator
+from venire.testing.aggregators import CHECKS, Nonconforming
+
+VARIANTS = {
+    "exact": OrdinalMixture(responsibility="exact", restarts=2),
+    "query": OrdinalMixture(difficulty="query", responsibility="exact", restarts=2),
+    "item": OrdinalMixture(difficulty="item", restarts=2),
+    "no-spam": OrdinalMixture(spam=False, restarts=2),
+    "infinite": OrdinalMixture(outer="infinite", responsibility="exact", restarts=2),
+    "real-valued": OrdinalMixture(ordinal=False, restarts=1, max_iterations=200),
+}
+
+
+@pytest.mark.parametrize("name", plugins.names("aggregator"))
+def test_every_registered_aggregator_conforms(name):
+    assert check_aggregator(plugins.load("aggregator", name)()) == [check for check, _ in CHECKS]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_of_the_mixture_conform(name):
+    check_aggregator(VARIANTS[name])
+
+
+def test_a_faulty_aggregator_is_found_out():
+    class Shuffled(Mean):
+        def fit(self, judgments, **options):
+            posterior = super().fit(judgments, **options)
+            people = posterior.annotators.with_columns(
+                posterior.annotators["judgments"].reverse().alias("judgments")
+            )
+            object.__setattr__(posterior, "annotators", people.head(3))
+            return posterior
+
+    with pytest.raises(Nonconforming, match="annotators"):
+        check_aggregator(Shuffled())
+
+
+def test_an_unknown_model_is_told_the_nearest():
+    with pytest.raises(UnknownName, match="did you mean dawid-skene"):
+        plugins.load("aggregator", "dawid_skene")
