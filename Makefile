@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+BENCH := $(VENV)/installed-bench
 
 .PHONY: demo test test-all lint docs bench reproduce clean
 
@@ -25,7 +26,7 @@ docs: $(STAMP)  ## the documentation in docs/_build/html
 	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-bench: $(STAMP)  ## ours against peers, in one run
+bench: $(BENCH)  ## ours against peers, in one run
 	$(BIN)/python benchmarks/aggregation.py
 
 reproduce: $(STAMP)  ## published tables beside ours, in reproduce/output
@@ -38,6 +39,11 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "installing into $(VENV) (once, some minutes) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(BENCH): $(STAMP)
+	@echo "installing the peers that only benchmarks need ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@touch $@
 
 clean:

@@ -36,3 +36,17 @@ nitpick_ignore_regex = [
     ("py:class", r"(numpy|polars|pandas|pyarrow|narwhals|numba|click|collections|typing)\..*"),
     ("py:(class|exc)", r"[^.]*"),
 ]
+
+# Examples name what they show without importing it, as a module's own doctest allows.
+doctest_global_setup = """
+from venire import Judgments, Qrels, Runs, Scale
+from venire.adapters import CrowdKitStyle, SklearnStyle
+from venire.aggregation.binary import BinaryDecomposition
+from venire.aggregation.continuous import Continuous
+from venire.aggregation.dawid_skene import DawidSkene
+from venire.aggregation.glad import Glad
+from venire.aggregation.majority import Majority
+from venire.aggregation.mean import Mean, Median
+from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.testing import check_aggregator
+"""

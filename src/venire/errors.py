@@ -37,31 +37,20 @@ class MissingColumns(DataError):
         super().__init__(
             f"{where + ': ' if where else ''}missing column{'s' if len(self.missing) > 1 else ''} "
             f"{', '.join(self.missing)}; the columns there are: {there} "
-            "(map them with columns={'query_id': ...} or --columns query_id=...)"
-        )
-
-
-class DuplicateRows(DataError):
-    """A key that must be unique occurs twice."""
-
-    def __init__(self, key: tuple[str, ...], where: str = "", hint: str = "") -> None:
-        self.key = key
-        self.where = where
-        super().__init__(
-            f"{where + ': ' if where else ''}{' '.join(key)} occurs twice"
-            f"{'; ' + hint if hint else ''}"
+            "(map them with columns={'query_id': ...}; on the command line with --columns, "
+            "for a gold file with --gold-columns)"
         )
 
 
 class BadLine(DataError):
-    """A line of a file that cannot be read.
+    """A line of a file, or a row of a frame, that cannot be read.
 
     Attributes
     ----------
     path : str
-        The file.
+        The file, or the place in a frame in words.
     line : int or None
-        Line number, counted from 1; None when the whole file is meant.
+        Line number, counted from 1; None for a frame, or when the whole file is meant.
     reason : str
         What is wrong and what to do.
     """
@@ -70,10 +59,27 @@ class BadLine(DataError):
         self.path = path
         self.line = line
         self.reason = reason
-        super().__init__(f"{path}{f', line {line}' if line is not None else ''}: {reason}")
+        where = f"{path}, line {line}" if line is not None else path
+        super().__init__(f"{where}: {reason}" if where else reason)
 
 
-class UnknownLabel(DataError):
+class DuplicateRows(BadLine):
+    """A key that must be unique occurs twice.
+
+    Attributes
+    ----------
+    key : tuple of str
+        Query, document and what else makes the key.
+    path, line, reason
+        As for :class:`BadLine`.
+    """
+
+    def __init__(self, key: tuple[str, ...], path: str, line: int | None, reason: str) -> None:
+        self.key = key
+        super().__init__(path, line, f"{' '.join(key)} {reason}")
+
+
+class UnknownLabel(BadLine):
     """A label that is not on the scale.
 
     Attributes
@@ -82,16 +88,20 @@ class UnknownLabel(DataError):
         The label as it was read.
     scale : tuple of str
         The labels the scale has.
+    path, line, reason
+        As for :class:`BadLine`.
     """
 
-    def __init__(self, label: str, scale: Sequence[str], where: str = "") -> None:
+    def __init__(
+        self, label: str, scale: Sequence[str], path: str = "", line: int | None = None
+    ) -> None:
         self.label = label
         self.scale = tuple(scale)
-        self.where = where
         super().__init__(
-            f"{where + ': ' if where else ''}label {label!r} is not on the scale "
-            f"{', '.join(self.scale)}; leave it out with --drop-label {label}, "
-            "or name the whole scale with --scale"
+            path,
+            line,
+            f"label {label!r} is not on the scale {', '.join(self.scale)}; leave it out with "
+            f"--drop-label {label}, or name the whole scale with --scale",
         )
 
 

@@ -240,3 +240,12 @@ def loop_notes(fits: list[Fit], best: int) -> tuple[str, ...]:
     kept = f"start {best + 1} of {len(fits)} kept: " if len(fits) > 1 else ""
     after = f"after {len(fit.bounds)} iterations, bound {fit.bounds[-1]:,.2f}"
     return (f"{kept}{'converged' if fit.converged else 'NOT converged'} {after}",)
+
+
+def cells(mean: Floats, sd: Floats, thresholds: Floats) -> Floats:
+    """Return the mass of N(mean, sd) between thresholds, [M, K]; sd 0 is a known grade."""
+    from scipy.special import ndtr
+
+    scale = np.where(sd > 0, sd, 1e-12)
+    below = ndtr((thresholds[None, :] - mean[:, None]) / scale[:, None])
+    return np.diff(below, axis=1)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from venire.aggregation import base, loop
 from venire.aggregation.dawid_skene import Problem, warm
@@ -15,6 +16,7 @@ from venire.errors import BadSetting
 from venire.progress import Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
+from venire.tables.schema import counted
 
 NAME = "binary"
 
@@ -120,7 +122,8 @@ class BinaryDecomposition:
         estimate = values[0] + above @ steps
         ordered = pool_adjacent(above, steps)
         rows = codes.n_items
-        grades = -np.diff(np.hstack([np.ones((rows, 1)), ordered, np.zeros((rows, 1))]), axis=1)
+        steps_down = np.hstack([np.ones((rows, 1)), ordered, np.zeros((rows, 1))])
+        grades = np.maximum(-np.diff(steps_down, axis=1), 0.0)
         spread = np.sqrt(
             np.maximum(np.einsum("mk,mk->m", grades, (values - estimate[:, None]) ** 2), 0.0)
         )
@@ -129,7 +132,7 @@ class BinaryDecomposition:
         prior = grades.mean(axis=0) if rows else np.full(values.size, 1.0 / values.size)
         states: list[Any] = [fit.state for fit in fits]
         contradictions = int(np.sum(np.any(np.diff(above, axis=1) > 1e-9, axis=1)))
-        odd = (f"{contradictions:,} items have answers that contradict each other",)
+        odd = (f"answers contradict each other for {counted(contradictions, 'item')}",)
         return Posterior(
             model=NAME,
             scale=judgments.scale,
@@ -140,7 +143,12 @@ class BinaryDecomposition:
             ),
             confusion=confusion,
             confusion_sd=confusion_sd,
-            bounds=bounds_frame([fit.bounds for fit in fits]),
+            bounds=bounds_frame([fit.bounds for fit in fits]).select(
+                pl.lit(0, dtype=pl.Int64).alias("restart"),
+                pl.col("restart").alias("question"),
+                "iteration",
+                "bound",
+            ),
             converged=all(fit.converged for fit in fits),
             settings=base.settings_of(self),
             seed=seed,

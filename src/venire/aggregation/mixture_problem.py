@@ -15,11 +15,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from venire.aggregation import base, loop
+from venire.aggregation.mixture_layout import Layout
 from venire.aggregation.posterior import Posterior, bounds_frame
 from venire.engine import Engine, Serial
-from venire.errors import BadSetting, DataError
 from venire.progress import Progress
-from venire.tables.codes import JudgmentCodes, code
+from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
 
 if TYPE_CHECKING:
@@ -75,20 +75,6 @@ class State:
         )
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Judgments with the items of a category next to each other."""
-
-    indptr: Longs
-    annotator: NDArray[np.int32]
-    label: NDArray[np.int16]
-    category_start: Longs
-    order: Longs
-    """Position in the codes of each item here."""
-    categories: pl.Series | None
-    """Name of each category; None where there is one for all."""
-
-
 class Sums(NamedTuple):
     """Statistics of all shards together."""
 
@@ -99,49 +85,6 @@ class Sums(NamedTuple):
     annotator_weight: Floats
     annotator_square: Floats
     sharpness: Floats
-
-
-def lay_out(judgments: Judgments, difficulty: str) -> Layout:
-    """Return the judgments with each category's items together."""
-    codes = judgments.codes
-    same = np.arange(codes.n_items, dtype=np.int64)
-    if difficulty == "none":
-        starts = np.array([0, codes.n_items], np.int64)
-        return Layout(codes.indptr, codes.annotator, codes.label, starts, same, None)
-    if difficulty == "item":
-        starts = np.arange(codes.n_items + 1, dtype=np.int64)
-        return Layout(
-            codes.indptr, codes.annotator, codes.label, starts, same, codes.items["doc_id"]
-        )
-    if difficulty == "query":
-        category = codes.query
-        names = codes.items["query_id"].unique().sort()
-    else:
-        category, names = _column_category(judgments, codes, difficulty)
-    order = np.argsort(category, kind="stable").astype(np.int64)
-    starts = np.searchsorted(category[order], np.arange(len(names) + 1)).astype(np.int64)
-    if np.array_equal(order, same):
-        return Layout(codes.indptr, codes.annotator, codes.label, starts, order, names)
-    lengths = codes.per_item[order]
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    take = np.repeat(codes.indptr[:-1][order] - indptr[:-1], lengths) + np.arange(indptr[-1])
-    return Layout(indptr, codes.annotator[take], codes.label[take], starts, order, names)
-
-
-def _column_category(
-    judgments: Judgments, codes: JudgmentCodes, column: str
-) -> tuple[NDArray[np.int32], pl.Series]:
-    if column not in judgments.frame.columns:
-        raise BadSetting(
-            f"difficulty is none, query, item or a column of the judgments, not {column!r} "
-            f"(columns: {', '.join(judgments.frame.columns)})"
-        )
-    values = judgments.frame.select(*base.PAIR, pl.col(column).cast(pl.String).fill_null(""))
-    mixed = values.unique().filter(pl.struct(base.PAIR).is_duplicated())
-    if mixed.height:
-        pair = " ".join(mixed.select(base.PAIR).row(0))
-        raise DataError(f"difficulty column {column} has different values for item {pair}")
-    return code(values[column][codes.items["first"].to_numpy()])
 
 
 @dataclass(frozen=True)
@@ -288,13 +231,15 @@ class Problem:
             category_start = layout.category_start[shard.start : shard.stop + 1]
             first = shard.start
         root_tau, log_gap, root_delta, delta_gap = state.tables
+        # Without the ordinal link the width of a cell is what rounding hides: never infinite.
+        outer = model.outer if model.ordinal else "half-step"
         return sweep(
             layout.indptr,
             layout.annotator,
             layout.label,
             category_start,
             first,
-            np.clip(scale.thresholds(outer=model.outer), -FAR, FAR),
+            np.clip(scale.thresholds(outer=outer), -FAR, FAR),
             scale.array(),
             self.known,
             state.mu,
@@ -332,9 +277,11 @@ class Problem:
             sum(columns[6]),
         )
         bound = sum(columns[7])
+        from venire.kernels.gamma import gamma_bound
+
         _, log_gap, _, delta_gap = state.tables
-        bound += _gamma_bound(state.alpha_n, state.beta_n, log_gap, state.alpha, state.beta)
-        bound += _gamma_bound(state.phi_c, state.eta_c, delta_gap, self.model.phi, self.model.eta)
+        bound += gamma_bound(state.alpha_n, state.beta_n, log_gap, state.alpha, state.beta)
+        bound += gamma_bound(state.phi_c, state.eta_c, delta_gap, self.model.phi, self.model.eta)
         return sums, float(bound)
 
     def update(self, state: State, sums: Sums) -> State:
@@ -391,7 +338,7 @@ class Problem:
         back = np.empty_like(layout.order)
         back[layout.order] = np.arange(back.size)
         mean, sd = state.mu[back], np.sqrt(state.var[back])
-        grades = cells(mean, sd, scale.thresholds(outer="infinite"))
+        grades = base.cells(mean, sd, scale.thresholds(outer="infinite"))
         order = base.item_order(codes)
         confusion, confusion_sd = base.confusion(codes, grades)
         columns = {
@@ -448,25 +395,3 @@ def _eps_sd(state: State, count: Longs) -> Floats:
     widened: Floats = np.where(certain, sd, sd * np.sqrt(np.maximum(lost, 1.0)))
     capped: Floats = np.minimum(widened, 12.0**-0.5)
     return capped
-
-
-def _gamma_bound(shape: Floats, rate: Floats, gap: Floats, alpha: float, beta: float) -> float:
-    """Return sum of E_q[ln Gamma(alpha, beta)] + H[q] for q = Gamma(shape, rate).
-
-    ``gap`` is psi(shape) - ln(shape), which the sweep has already needed.
-    """
-    from scipy.special import gammaln
-
-    digamma = gap + np.log(shape)
-    each = (alpha - shape) * digamma - alpha * np.log(rate) - beta * shape / rate + shape
-    each += gammaln(shape)
-    return float(np.sum(each) + shape.size * (alpha * np.log(beta) - gammaln(alpha)))
-
-
-def cells(mean: Floats, sd: Floats, thresholds: Floats) -> Floats:
-    """Return the mass of N(mean, sd) between thresholds, [M, K]; sd 0 is a known grade."""
-    from scipy.special import ndtr
-
-    scale = np.where(sd > 0, sd, 1e-12)
-    below = ndtr((thresholds[None, :] - mean[:, None]) / scale[:, None])
-    return np.diff(below, axis=1)

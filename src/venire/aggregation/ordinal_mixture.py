@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 
 from venire.aggregation import base, loop
-from venire.aggregation.mixture_problem import NAME, Problem, lay_out
+from venire.aggregation.mixture_layout import lay_out
+from venire.aggregation.mixture_problem import NAME, Problem
 from venire.aggregation.posterior import Posterior
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
@@ -41,7 +42,8 @@ class OrdinalMixture:
         ``"none"`` (one delta), ``"query"``, ``"item"``, or the name of a column of the
         judgments that is the same for all judgments of an item.
     ordinal : bool
-        False takes the label itself as x: a real-valued likelihood.
+        False takes the label itself as x, known up to rounding (variance step^2 / 12): a
+        real-valued likelihood.
     spam : bool
         False leaves the spam component out (epsilon = 1).
     responsibility : "paper" or "exact"

@@ -110,6 +110,7 @@ def command(
     from venire.report.folder import write_posterior
     from venire.tables.judgments import Judgments
     from venire.tables.qrels import Qrels
+    from venire.tables.schema import counted
 
     given = {name: setting_value(value) for item in settings for name, value in _one(item)}
     models = chosen(model, given)
@@ -133,8 +134,8 @@ def command(
         gold = Qrels.read(gold_path, columns=theirs).require_rows(gold_path)
     clamp = Qrels.read(clamp_path).require_rows(clamp_path) if clamp_path else None
     notes = [
-        f"{len(table):,} judgments, {table.codes.n_annotators:,} annotators, "
-        f"{table.codes.n_items:,} items",
+        f"{counted(len(table), 'judgment')}, {counted(table.codes.n_annotators, 'annotator')}, "
+        f"{counted(table.codes.n_items, 'item')}",
         *table.notes,
         *(gold.notes if gold else ()),
     ]
@@ -166,10 +167,13 @@ def command(
                 target = folder if len(models) == 1 else f"{folder}/{name}"
                 write_posterior(posterior, target, scores=row if gold is not None else None)
     if gold is not None:
-        _add(notes, [f"scored on {truth.items:,} known pairs of {truth.queries:,} queries"])
+        pairs_scored = counted(truth.items, "known pair")
+        _add(notes, [f"scored on {pairs_scored} of {counted(truth.queries, 'query', 'queries')}"])
     if qrels_path:
         posterior.qrels(rule).write(qrels_path)
     if qrels_path == "-":
+        for note in notes:
+            click.echo(f"note: {note}", err=True)
         return
     if folder and form != "json":
         notes.append(f"written to {folder}; look at report.html there")

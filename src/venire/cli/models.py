@@ -9,6 +9,7 @@ from venire import plugins
 from venire.errors import BadSetting, UnknownName
 
 MIXTURE = "ordinal-mixture"
+KINDS = {int: "a whole number", float: "a number", bool: "yes or no", str: "text"}
 DIFFICULTIES = ("none", "query", "item")
 
 
@@ -29,7 +30,7 @@ def build(name: str, settings: dict[str, Any]) -> Any:
         if expected is float and isinstance(value, int) and not isinstance(value, bool):
             settings = {**settings, setting: float(value)}
         elif expected is not type(None) and not isinstance(value, expected):
-            raise BadSetting(f"{name}: {setting}={value!r} is not a {expected.__name__}")
+            raise BadSetting(f"{name}: {setting}={value!r} is not {KINDS[expected]}")
     return kind(**settings)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from venire.aggregation.posterior import Posterior
 from venire.errors import NoOverlap
 from venire.tables.qrels import Qrels
+from venire.tables.schema import counted
 
 Floats = NDArray[np.float64]
 PAIR = ["query_id", "doc_id"]
@@ -74,7 +75,7 @@ def against_gold(posterior: Posterior, gold: Qrels) -> Truth:
             f"{_some(gold.frame)}; judged: {_some(frame)}"
         )
     if both.height < len(gold):
-        notes = (f"{len(gold) - both.height:,} known pairs were never judged and are not scored",)
+        notes = (f"never judged and not scored: {counted(len(gold) - both.height, 'known pair')}",)
     truth = both["relevance"].cast(pl.Float64).to_numpy()
     estimate = both["estimate"].to_numpy()
     rank = posterior.scale.index(truth) + np.float64(1.0)

@@ -1,8 +1,13 @@
-"""Maximum likelihood of a gamma distribution from means and mean logarithms."""
+"""Gamma distributions: maximum likelihood, and their part of a variational bound."""
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
 
 
 def gamma_shape(mean: float, mean_log: float, *, low: float = 1e-3, high: float = 1e6) -> float:
@@ -31,3 +36,16 @@ def gamma_shape(mean: float, mean_log: float, *, low: float = 1e-3, high: float 
             return following
         alpha = following
     return alpha
+
+
+def gamma_bound(shape: Floats, rate: Floats, gap: Floats, alpha: float, beta: float) -> float:
+    """Return sum of E_q[ln Gamma(alpha, beta)] + H[q] for q = Gamma(shape, rate).
+
+    ``gap`` is psi(shape) - ln(shape), which the sweep has already needed.
+    """
+    from scipy.special import gammaln
+
+    digamma = gap + np.log(shape)
+    each = (alpha - shape) * digamma - alpha * np.log(rate) - beta * shape / rate + shape
+    each += gammaln(shape)
+    return float(np.sum(each) + shape.size * (alpha * np.log(beta) - gammaln(alpha)))

@@ -91,10 +91,12 @@ def sweep(
                 if ordinal:
                     z, e, m1, m2 = moments((thresholds[r] - at) * s, (thresholds[r + 1] - at) * s)
                 else:
-                    # x is the label itself: a point, with no mass to normalise.
+                    # x is somewhere in the label's cell: the density there times its width,
+                    # and the variance of rounding, without which tau has no upper end.
+                    width = (thresholds[r + 1] - thresholds[r]) * s
                     m1 = (values[r] - at) * s
-                    m2 = m1 * m1
-                    z = s
+                    m2 = m1 * m1 + width * width / 12.0
+                    z = width
                     e = 0.5 * m2 + _HALF_LOG_2PI
                 w = 1.0
                 if spam:

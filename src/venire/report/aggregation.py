@@ -150,20 +150,22 @@ def _bounds(page: Page, posterior: Posterior) -> None:
     page.heading("Fit")
     figure = go.Figure()
     rows = []
-    for (restart,), part in posterior.bounds.group_by("restart", maintain_order=True):
-        kept = restart == posterior.restart
+    questions = "question" in posterior.bounds.columns
+    by = "question" if questions else "restart"
+    for (number,), part in posterior.bounds.group_by(by, maintain_order=True):
+        kept = number == posterior.restart and not questions
         figure.add_trace(
             go.Scatter(
                 x=part["iteration"].to_list(),
                 y=part["bound"].to_list(),
-                name=f"{restart + 1}{' (kept)' if kept else ''}",
+                name=f"{number + 1}{' (kept)' if kept else ''}",
                 mode="lines",
                 line={"width": 3 if kept else 1},
             )
         )
         rows.append(
             {
-                "start": f"{restart + 1}{' (kept)' if kept else ''}",
+                ("question" if questions else "start"): f"{number + 1}{' (kept)' if kept else ''}",
                 "iterations": part.height,
                 "last bound": float(part["bound"][-1]),
             }
@@ -176,4 +178,9 @@ def _bounds(page: Page, posterior: Posterior) -> None:
         margin = 0.05 * (high - low) or 1.0
         figure.update_yaxes(range=[low - margin, high + margin])
     figure.update_yaxes(title="bound")
-    page.plot(figure, rows, caption="The bound by iteration, for each start.", digits=2)
+    page.plot(
+        figure,
+        rows,
+        caption=f"The bound by iteration, for each {'question' if questions else 'start'}.",
+        digits=2,
+    )

@@ -164,6 +164,6 @@ def add_fakes(judgments: Judgments, per_item: int, *, seed: int) -> Judgments:
         pl.Series("annotator_id", who).cast(pl.String).str.pad_start(6, "0"),
         pl.Series("label", label).cast(judgments.frame.schema["label"]),
     )
-    fakes = fakes.with_columns("fake-" + pl.col("annotator_id"))
+    fakes = fakes.with_columns(("fake-" + pl.col("annotator_id")).alias("annotator_id"))
     both = pl.concat([judgments.frame, fakes], how="diagonal")
     return Judgments(both, judgments.scale, (*judgments.notes, f"{total:,} fake judgments added"))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from venire.errors import BadSetting, DataError, UnknownLabel
+from venire.errors import BadSetting, DataError, DuplicateRows, UnknownLabel
 from venire.tables import boundary
 from venire.tables.codes import JudgmentCodes, code_judgments
 from venire.tables.qrels import Qrels
@@ -249,9 +249,7 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
         names = names.fill_null(number.set(~number.is_in(list(scale.values)), None))
         if names.is_null().any():
             row = int(names.is_null().arg_true()[0])
-            raise source.error(
-                int(frame[ROW][row]), f"label {text[row]!r} is none of {', '.join(scale.names)}"
-            )
+            raise UnknownLabel(str(text[row]), scale.names, *source.place(int(frame[ROW][row])))
         frame = frame.with_columns(names.alias("label"))
     frame = as_number(frame, "label", source)
     if scale is None:
@@ -259,8 +257,8 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
     off = ~frame["label"].is_in(list(scale.values))
     if off.any():
         row = int(off.arg_true()[0])
-        error = UnknownLabel(number_text(frame["label"][row]), scale.names)
-        raise source.error(int(frame[ROW][row]), str(error))
+        place = source.place(int(frame[ROW][row]))
+        raise UnknownLabel(number_text(frame["label"][row]), scale.names, *place)
     if whole(pl.Series(scale.values)):
         frame = frame.with_columns(pl.col("label").cast(pl.Int64))
     return frame, scale
@@ -315,8 +313,9 @@ def _repeats(
         return frame, [f"{found}: all count"]
     if rule == "error":
         row = repeated.filter(pl.struct(KEY).is_duplicated() & ~pl.struct(KEY).is_first_distinct())
-        key = " ".join(str(row[name][0]) for name in KEY)
-        raise source.error(int(row[ROW][0]), f"{key} is judged twice; choose --repeats last")
+        key = tuple(str(row[name][0]) for name in KEY)
+        place = source.place(int(row[ROW][0]))
+        raise DuplicateRows(key, *place, "is judged twice; choose --repeats last")
     order = ["judged_at", ROW] if timed else [ROW]
     kept = (
         frame.sort(order)

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from venire.errors import DataError
+from venire.errors import DataError, DuplicateRows
 from venire.tables import boundary
 from venire.tables.schema import ROW, Schema, Source, nested, rename, typed, whole
 
@@ -62,9 +62,10 @@ class Qrels:
             odd = twice.filter(pl.col("relevance") != pl.col("relevance").first().over(KEY))
             if odd.height:
                 row = odd.row(0, named=True)
-                raise source.error(
-                    row[ROW],
-                    f"{row['query_id']} {row['doc_id']} is judged a second time with another grade",
+                raise DuplicateRows(
+                    (row["query_id"], row["doc_id"]),
+                    *source.place(row[ROW]),
+                    "is judged a second time with another grade",
                 )
             kept = frame.unique(KEY, keep="first", maintain_order=True)
             notes = (f"{frame.height - kept.height:,} rows repeat a pair with the same grade",)

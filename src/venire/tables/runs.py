@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from venire.errors import BadSetting
+from venire.errors import BadSetting, DuplicateRows
 from venire.tables import boundary
 from venire.tables.schema import ROW, Schema, Source, nested, rename, typed
 
@@ -63,10 +63,10 @@ class Runs:
         frame = frame.with_columns(pl.col("run_id").fill_null(run_id))
         if frame.height and not frame.select(pl.struct(KEY).is_unique().all()).item():
             again = frame.filter(~pl.struct(KEY).is_first_distinct()).row(0, named=True)
-            raise source.error(
-                again[ROW],
-                f"document {again['doc_id']} a second time for query {again['query_id']} "
-                f"in run {again['run_id']}",
+            raise DuplicateRows(
+                (again["query_id"], again["doc_id"]),
+                *source.place(again[ROW]),
+                f"is ranked a second time in run {again['run_id']}",
             )
         return cls(frame.drop(ROW))
 

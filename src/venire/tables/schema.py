@@ -49,11 +49,15 @@ class Source:
     line_of: Callable[[int], int] | None = None
     """Row (from 0) -> line of the file (from 1); only called when something is wrong."""
 
-    def error(self, row: int, reason: str) -> DataError:
-        """Return the error for one row."""
+    def place(self, row: int) -> tuple[str, int | None]:
+        """Return the file and line of a row, or its place in a frame in words and None."""
         if self.line_of is None:
-            return DataError(f"{self.name or 'table'}, row {row}: {reason}")
-        return BadLine(self.name, self.line_of(row), reason)
+            return f"{self.name or 'table'}, row {row}", None
+        return self.name, self.line_of(row)
+
+    def error(self, row: int, reason: str) -> BadLine:
+        """Return the error for one row."""
+        return BadLine(*self.place(row), reason)
 
 
 def rename(
@@ -193,6 +197,11 @@ MOST_WHOLE = 2.0**53
 def whole(column: pl.Series) -> bool:
     """Tell whether all values are whole numbers that an integer can hold."""
     return bool(((column == column.floor()) & (column.abs() <= MOST_WHOLE)).all())
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return ``1 item`` or ``2,000 items``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def number_text(value: float) -> str:

@@ -10,7 +10,7 @@ table, or on boolean or text labels; "converged" when the iterations ran out.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from venire.aggregation.posterior import Posterior
 from venire.engine import Serial, Threads
 from venire.errors import VenireError
 from venire.tables.judgments import Judgments
-from venire.tables.scale import Scale
+from venire.testing.crowds import crowd
 
 CLOSE = 1e-6
 PAIR = ["query_id", "doc_id"]
@@ -60,36 +60,6 @@ def check_aggregator(aggregator: Any, *, seed: int = 0) -> list[str]:
             raise Nonconforming(f"{name}: {error}") from None
         done.append(name)
     return done
-
-
-def crowd(
-    seed: int,
-    *,
-    items: int = 60,
-    people: int = 12,
-    per_item: int = 5,
-    size: int = 4,
-    good: Sequence[float] = (0.5, 0.97),
-) -> tuple[Judgments, np.ndarray[Any, Any]]:
-    """Make a crowd whose truth is known: who is right with a chance of their own.
-
-    Returns
-    -------
-    Judgments, int array
-        And the true grade of each item ``("q<i % 5>", "d<i>")``.
-    """
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, size, items)
-    skill = np.linspace(good[0], good[1], people)
-    rows = []
-    for item in range(items):
-        for who in rng.permutation(people)[:per_item]:
-            right = rng.random() < skill[who]
-            label = truth[item] if right else rng.integers(0, size)
-            # Names sort otherwise than they appear: 10 before 9.
-            rows.append((f"q{item % 5}", f"d{item}", f"w{who}", int(label)))
-    frame = pl.DataFrame(rows, schema=[*PAIR, "annotator_id", "label"], orient="row")
-    return Judgments.of(frame, scale=Scale.of(range(size))), truth
 
 
 def _require(condition: bool, message: str) -> None:
@@ -314,7 +284,8 @@ def _never_falls(aggregator: Any, seed: int) -> None:
         bounds = aggregator.fit(judgments, seed=seed).bounds
         if not bounds.height:
             return
-        falls = bounds.with_columns(pl.col("bound").diff().over("restart").alias("d"))
+        runs = [name for name in bounds.columns if name not in ("iteration", "bound")]
+        falls = bounds.with_columns(pl.col("bound").diff().over(runs).alias("d"))
         worst = falls["d"].min()
         size = float(bounds["bound"].abs().max() or 1.0)
         _require(

@@ -1,6 +1,6 @@
 import pytest
 
-from venire.testing.aggregators import crowd
+from venire.testing.crowds import crowd
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def test_exponents_are_numbers():
 
 def test_a_document_twice_is_refused_with_its_row():
     table = {**BASE, "query_id": ["q", "q", "q"], "doc_id": ["a", "b", "a"]}
-    with pytest.raises(DataError, match="row 2: document a"):
+    with pytest.raises(DataError, match="row 2: q a is ranked a second time"):
         Runs.of(table)
 
 

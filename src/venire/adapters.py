@@ -172,7 +172,8 @@ class SklearnStyle:
     items_ : list of str
         Items in the order of their first row; results have this order.
     classes_ : array
-        The grades.
+        The labels as they were given, from worst to best: numbers by value, text by
+        alphabet.
     posterior_ : Posterior
 
     Examples
@@ -180,7 +181,7 @@ class SklearnStyle:
     >>> from venire.aggregation.majority import Majority
     >>> rows = [("a", "x", 0), ("a", "y", 0), ("b", "x", 2), ("b", "y", 2)]
     >>> SklearnStyle(Majority()).fit_predict(rows).tolist()
-    [0.0, 2.0]
+    [0, 2]
     """
 
     def __init__(self, aggregator: Aggregator | None = None, *, seed: int = 0) -> None:
@@ -202,15 +203,16 @@ class SklearnStyle:
     def fit(self, X: Any, y: Any = None) -> SklearnStyle:
         """Fit on three columns: item, annotator, label; y is ignored."""
         item, annotator, label = _three_columns(X)
-        judgments, _ = _judgments(item, annotator, label, None)
+        judgments, labels = _judgments(item, annotator, label, None)
         self.items_: list[str] = item.unique(maintain_order=True).to_list()
         self.posterior_: Posterior = (self.aggregator or _default()).fit(judgments, seed=self.seed)
-        self.classes_ = self.posterior_.scale.array()
+        self.classes_: NDArray[Any] = np.array(labels)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Fit and return the most probable grade of each item."""
-        return self.fit(X).posterior_.grades("mode")
+    def fit_predict(self, X: Any, y: Any = None) -> NDArray[Any]:
+        """Fit and return the most probable label of each item."""
+        labels: NDArray[Any] = self.fit(X).classes_[self.posterior_.mode]
+        return labels
 
     def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
         """Return grade probabilities of the fitted items, or of the items named in X."""
@@ -219,7 +221,7 @@ class SklearnStyle:
         if X is None:
             return self.posterior_.probabilities
         row = {item: at for at, item in enumerate(self.items_)}
-        wanted = [str(item) for item in X]
+        wanted = [_id(item) for item in X]
         missing = [item for item in wanted if item not in row]
         if missing:
             raise BadSetting(f"item {missing[0]!r} was not there when fitting")

@@ -1,0 +1,97 @@
+"""The figures that must hold on public data; skipped, with the reason, where it is missing."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from venire import Judgments, Qrels
+from venire.aggregation.dawid_skene import DawidSkene
+from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.cli.main import main
+from venire.evaluation.truth import against_gold
+from venire.simulation.annotators import add_fakes
+
+DATA = Path(os.environ.get("VENIRE_DATA", Path(__file__).parents[3] / "shared" / "data"))
+TREC = DATA / "trec-rf10" / "trec-rf10-data.txt.gz"
+WEB = DATA / "web-relevance"
+pytestmark = pytest.mark.skipif(
+    not TREC.exists(), reason=f"no public data at {DATA}; set VENIRE_DATA"
+)
+COLUMNS = {"query_id": "topicID", "annotator_id": "workerID", "doc_id": "docID"}
+
+
+@pytest.fixture(scope="module")
+def trec():
+    judgments = Judgments.read(TREC, columns=COLUMNS, drop_labels=["-2"])
+    return judgments, judgments.gold("gold")
+
+
+@pytest.fixture(scope="module")
+def web():
+    judgments = Judgments.read(
+        WEB / "label.csv", columns={"query_id": ":web", "annotator_id": "worker", "doc_id": "item"}
+    )
+    gold = Qrels.read(
+        WEB / "truth.csv", columns={"query_id": ":web", "doc_id": "item", "relevance": "truth"}
+    )
+    return judgments, gold
+
+
+def test_the_command_says_what_was_read_and_the_votes_score_as_published(capsys):
+    arguments = (
+        f"aggregate {TREC} --columns query_id=topicID,annotator_id=workerID,doc_id=docID,"
+        "label=label --drop-label -2 --gold-column gold --format json"
+    ).split()
+    # Reference values to three decimals: MSE, Pearson, nDCG.
+    expected = {
+        "mean": (0.6495, 0.3591, 0.8632),
+        "median": (0.7463, 0.3361, 0.8553),
+        "majority": (0.8540, 0.3177, 0.8550),
+    }
+    for model, values in expected.items():
+        assert main([*arguments, "--model", model]) == 0
+        result = json.loads(capsys.readouterr().out)
+        assert "91,783 judgments, 762 annotators, 20,026 items" in result["notes"]
+        row = result["rows"][0]
+        found = (row["mse"], row["pearson"], row["ndcg"])
+        assert found == pytest.approx(values, abs=5e-4)
+
+
+@pytest.mark.parametrize("difficulty", ["query", "item"])
+def test_the_mixture_on_trec(trec, difficulty):
+    judgments, gold = trec
+    truth = against_gold(OrdinalMixture(difficulty=difficulty, restarts=3).fit(judgments), gold)
+    assert truth.mse <= 0.58
+    assert truth.pearson >= 0.45
+    assert truth.ndcg >= 0.878
+
+
+def test_web_relevance(web):
+    judgments, gold = web
+    truth = against_gold(DawidSkene().fit(judgments), gold)
+    assert truth.mse <= 0.26
+    assert truth.pearson >= 0.93
+    assert against_gold(OrdinalMixture().fit(judgments), gold).mse <= 0.32
+
+
+def test_nine_fakes_an_item_on_web_relevance(web):
+    judgments, gold = web
+    truth = against_gold(OrdinalMixture().fit(add_fakes(judgments, 9, seed=1)), gold)
+    assert truth.mse <= 0.34
+    assert truth.pearson >= 0.90
+
+
+@pytest.mark.slow
+def test_nine_fakes_an_item_on_trec(trec):
+    from venire import plugins
+
+    judgments, gold = trec
+    spammed = add_fakes(judgments, 9, seed=1)
+    found = {
+        name: against_gold(plugins.load("aggregator", name)().fit(spammed), gold).mse
+        for name in plugins.names("aggregator")
+    }
+    assert found["ordinal-mixture"] <= 0.66
+    assert min(found, key=found.get) == "ordinal-mixture"

@@ -1,0 +1,67 @@
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.metrics import ndcg_score
+
+from venire import Judgments, Qrels, Runs
+from venire.aggregation.mean import Mean
+from venire.errors import NoOverlap
+from venire.evaluation.score import kendall_tau, ndcg_at
+from venire.evaluation.truth import against_gold, ndcg_by_query, pearson
+
+
+def test_ndcg_agrees_with_scikit_learn_where_nothing_ties():
+    rng = np.random.default_rng(0)
+    query = np.repeat(np.arange(6), 9)
+    estimate = rng.permutation(query.size).astype(float)
+    grade = rng.integers(1, 5, query.size).astype(float)
+    ours = ndcg_by_query(pl.Series(query), estimate, grade)
+    for at in range(6):
+        here = query == at
+        theirs = ndcg_score([2 ** grade[here] - 1], [estimate[here]])
+        assert ours[at] == pytest.approx(theirs, rel=1e-12)
+
+
+def test_ties_keep_the_order_they_came_in():
+    query = pl.Series(["q", "q"])
+    first = ndcg_by_query(query, np.array([1.0, 1.0]), np.array([2.0, 1.0]))
+    second = ndcg_by_query(query, np.array([1.0, 1.0]), np.array([1.0, 2.0]))
+    # Gains 3 and 1: (1 + 3 / log2 3) / (3 + 1 / log2 3).
+    assert first.tolist() == [1.0]
+    assert second[0] == pytest.approx((1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3)))
+
+
+def test_one_value_has_no_correlation():
+    assert pearson(np.ones(4), np.arange(4.0)) is None
+
+
+def test_no_common_pair_is_refused():
+    judgments = Judgments.from_dict(
+        {"query_id": ["q"], "doc_id": ["a"], "annotator_id": ["x"], "label": [1]}
+    )
+    with pytest.raises(NoOverlap, match="q/z"):
+        against_gold(Mean().fit(judgments), Qrels.from_dict({"q": {"z": 1}}))
+
+
+def test_ndcg_of_runs_by_hand():
+    # Row 11 of the evaluation semantics: a=1 b=2 c=3 d=0, ranked d a c b; and row 13.
+    qrels = Qrels.from_dict({"q": {"a": 1, "b": 2, "c": 3, "d": 0}})
+    runs = Runs.from_dict({"q": {"d": 4, "a": 3, "c": 2, "b": 1}})
+    assert ndcg_at(runs, qrels, 100)["ndcg"][0] == pytest.approx(0.6284, abs=5e-5)
+    assert ndcg_at(runs, qrels, 2)["ndcg"][0] == pytest.approx(0.1480, abs=5e-5)
+    qrels = Qrels.from_dict({"q": {"a": 1, "b": 1}})
+    assert ndcg_at(Runs.from_dict({"q": {"a": 1}}), qrels)["ndcg"][0] == pytest.approx(
+        0.6131, abs=5e-5
+    )
+
+
+def test_a_topic_missing_from_a_run_counts_zero():
+    qrels = Qrels.from_dict({"q1": {"a": 1}, "q2": {"b": 1}})
+    assert ndcg_at(Runs.from_dict({"q1": {"a": 1.0}}), qrels)["ndcg"].to_list() == [0.5]
+
+
+def test_tau_of_one_swap_of_twelve_systems():
+    first = {f"s{at}": float(at) for at in range(12)}
+    second = first | {"s3": 4.0, "s4": 3.0}
+    assert kendall_tau(first, second) == pytest.approx(1 - 4 / (12 * 11))
+    assert kendall_tau(first, dict.fromkeys(first, 1.0)) is None
