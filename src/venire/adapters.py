@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,32 @@ def _default() -> Aggregator:
 
 
 def _scale_of(labels: pl.Series, order: list[Any] | None) -> tuple[Scale, list[Any]]:
-    """Return the scale of arbitrary labels and the labels in rising order."""
-    distinct = list(order) if order is not None else sorted(labels.unique().drop_nulls().to_list())
-    numbers = all(isinstance(label, (int, float)) for label in distinct)
-    if numbers and order is None:
-        return Scale(tuple(float(label) for label in distinct)), distinct
+    """Return the scale of arbitrary labels and the labels in rising order.
+
+    Labels that all are numbers, also as text, keep their values; others are ranks.
+    """
+    distinct = list(order) if order is not None else labels.unique().drop_nulls().to_list()
+    if len(set(distinct)) != len(distinct):
+        raise BadSetting("the order of labels names a label twice")
+    values = [_value(label) for label in distinct]
+    if all(value is not None for value in values):
+        rising = sorted(zip(values, distinct, strict=True), key=lambda pair: pair[0] or 0.0)
+        numbers = tuple(float(value) for value, _ in rising if value is not None)
+        ordered = [label for _, label in rising]
+        if len(set(numbers)) == len(numbers) and (order is None or ordered == distinct):
+            return Scale(numbers), ordered
+    if order is None:
+        distinct.sort(key=str)
     return Scale(tuple(float(rank) for rank in range(len(distinct)))), distinct
+
+
+def _value(label: Any) -> float | None:
+    """Return the number a label is or spells, or None."""
+    try:
+        value = float(label)
+    except (TypeError, ValueError):
+        return None
+    return value if math.isfinite(value) else None
 
 
 def _judgments(
@@ -231,14 +252,14 @@ class SklearnStyle:
 def _three_columns(X: Any) -> tuple[pl.Series, pl.Series, pl.Series]:
     """Return item, annotator and label of a frame, an array or rows; ids as text."""
     if isinstance(X, (list, tuple, np.ndarray)):
-        rows = [tuple(row) for row in X]
-        if any(len(row) != 3 for row in rows):
+        if any(np.ndim(row) != 1 or len(row) != 3 for row in X):
             raise BadSetting("rows are (item, annotator, label)")
+        rows = [tuple(row) for row in X]
         columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
         item, annotator = (
             pl.Series([_id(value) for value in column], dtype=pl.String) for column in columns[:2]
         )
-        return item, annotator, pl.Series([_label(value) for value in columns[2]])
+        return item, annotator, _labels(columns[2])
     frame = boundary.to_polars(X)
     if frame.width != 3:
         raise BadSetting(f"three columns are needed (item, annotator, label), not {frame.width}")
@@ -250,5 +271,10 @@ def _id(value: Any) -> str:
     return number_text(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
 
-def _label(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _labels(values: list[Any]) -> pl.Series:
+    """Return labels of one type; integers beside decimals are numbers, mixed ones are text."""
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    if all(isinstance(value, (int, float)) for value in plain):
+        whole = all(isinstance(value, int) for value in plain)
+        return pl.Series(plain if whole else [float(value) for value in plain])
+    return pl.Series([str(value) for value in plain], dtype=pl.String)

@@ -8,6 +8,8 @@ for every number of workers.
 from __future__ import annotations
 
 import os
+import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -36,8 +38,21 @@ class Serial:
         return map(function, items)
 
 
+_here = threading.local()
+"""What a worker thread knows: that it is one, and whether its work was called off."""
+
+
+def called_off() -> bool:
+    """Tell whether the work this thread does was called off; long loops ask and stop."""
+    stop: threading.Event | None = getattr(_here, "stop", None)
+    return stop is not None and stop.is_set()
+
+
 class Threads:
     """Several threads; kernels release the interpreter lock.
+
+    A ``map`` inside a worker of any such engine runs in that worker: waiting for a
+    place among threads that themselves wait would never end.
 
     Parameters
     ----------
@@ -54,11 +69,33 @@ class Threads:
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield results in the order of the items while threads work ahead."""
         work = list(items)
-        if self.workers == 1 or len(work) < 2:
+        if self.workers == 1 or len(work) < 2 or getattr(_here, "stop", None) is not None:
             return map(function, work)
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="venire")
-        return self._pool.map(function, work)
+        return _ordered(self._pool, function, work)
+
+
+def _ordered(pool: ThreadPoolExecutor, function: Callable[[T], R], work: list[T]) -> Iterator[R]:
+    """Yield results in order; on any exception call the rest off."""
+    stop = threading.Event()
+
+    def run(item: T) -> R:
+        _here.stop = stop
+        try:
+            return function(item)
+        finally:
+            _here.stop = None
+
+    waiting = deque(pool.submit(run, item) for item in work)
+    try:
+        while waiting:
+            yield waiting.popleft().result()
+    except BaseException:
+        stop.set()
+        for future in waiting:
+            future.cancel()
+        raise
 
 
 _shared: Threads | None = None

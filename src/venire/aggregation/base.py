@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from venire.aggregation.loop import Fit
 from venire.aggregation.posterior import TIE, Posterior, moments
 from venire.engine import Engine
-from venire.errors import DataError
+from venire.errors import BadSetting, DataError
 from venire.progress import Progress, silent
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
@@ -207,15 +207,18 @@ def confusion_columns(codes: JudgmentCodes, matrix: Floats, prior: Floats) -> di
     ``expertise``: the probability that a label is right, sum_k p_k P(k | k); its sd is that
     of as many tries as there are judgments. ``spamminess``: 1 minus the spammer score of
     Raykar and Yu, "Eliminating spammers and ranking annotators" (JMLR 2012), the mean
-    squared distance between the rows of the matrix: 1 where the label does not depend on the
-    grade, 0 for who is always right.
+    squared distance between the rows of the matrix, each pair of grades weighted by how
+    often both occur: 1 where the label does not depend on the grade, 0 for who is always
+    right. A grade that never occurs says nothing of anybody.
     """
-    size = prior.size
-    right = np.einsum("k,nkk->n", prior / prior.sum(), matrix)
-    square = np.einsum("nkl,nkl->n", matrix, matrix)
-    cross = np.einsum("nkl,njl->n", matrix, matrix)
-    # sum over pairs of |row - row'|^2 = K sum |row|^2 - |sum of rows|^2; at most K(K-1).
-    score = (size * square - cross) / max(size * (size - 1), 1)
+    p = prior / prior.sum()
+    right = np.einsum("k,nkk->n", p, matrix)
+    square = np.einsum("k,nkl,nkl->n", p, matrix, matrix)
+    middle = np.einsum("k,nkl->nl", p, matrix)
+    # sum over pairs of p p' |row - row'|^2 = sum p |row|^2 - |sum p row|^2; at most 1 - sum p^2.
+    most = 1.0 - float(np.sum(p**2))
+    spread = square - np.einsum("nl,nl->n", middle, middle)
+    score = spread / most if most > 1e-9 else np.zeros_like(spread)
     count = codes.per_annotator
     return {
         "expertise": right,
@@ -249,3 +252,9 @@ def cells(mean: Floats, sd: Floats, thresholds: Floats) -> Floats:
     scale = np.where(sd > 0, sd, 1e-12)
     below = ndtr((thresholds[None, :] - mean[:, None]) / scale[:, None])
     return np.diff(below, axis=1)
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a negative seed in words."""
+    if seed < 0:
+        raise BadSetting(f"seed must be 0 or more, not {seed}")

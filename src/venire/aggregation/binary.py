@@ -58,7 +58,7 @@ class BinaryDecomposition:
     shards: int | None = None
 
     def __post_init__(self) -> None:
-        loop.check_loop(self.max_iterations, self.tolerance)
+        loop.check_settings(self)
         if self.strength < 0:
             raise BadSetting(f"strength must be 0 or more, not {self.strength}")
 
@@ -128,7 +128,7 @@ class BinaryDecomposition:
             np.maximum(np.einsum("mk,mk->m", grades, (values - estimate[:, None]) ** 2), 0.0)
         )
         order = base.item_order(codes)
-        confusion, confusion_sd = base.confusion(codes, grades)
+        confusion = base.confusion(codes, grades)
         prior = grades.mean(axis=0) if rows else np.full(values.size, 1.0 / values.size)
         states: list[Any] = [fit.state for fit in fits]
         contradictions = int(np.sum(np.any(np.diff(above, axis=1) > 1e-9, axis=1)))
@@ -139,10 +139,9 @@ class BinaryDecomposition:
             items=base.items_frame(codes, order, estimate, spread),
             probabilities=grades[order],
             annotators=base.annotators_frame(
-                codes, **base.confusion_columns(codes, confusion, prior)
+                codes, **base.confusion_columns(codes, confusion[0], prior)
             ),
-            confusion=confusion,
-            confusion_sd=confusion_sd,
+            confusions=lambda: confusion,
             bounds=bounds_frame([fit.bounds for fit in fits]).select(
                 pl.lit(0, dtype=pl.Int64).alias("restart"),
                 pl.col("restart").alias("question"),

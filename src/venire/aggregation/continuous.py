@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,8 @@ class Continuous:
 
     Expectation maximisation with z integrated out under a flat prior. Labels are whole
     grades, so two annotators who agree on all they share would have infinite precision;
-    no variance is taken for smaller than that of rounding to a grade, step^2 / 12.
+    no variance is taken for smaller than that of rounding to a grade, the smallest
+    step^2 / 12.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ class Continuous:
     shards: int | None = None
 
     def __post_init__(self) -> None:
-        loop.check_loop(self.max_iterations, self.tolerance)
+        loop.check_settings(self)
 
     def fit(
         self,
@@ -71,7 +74,7 @@ class Continuous:
         values = judgments.scale.array()
         held, notes = base.known_grades(judgments, gold)
         known = np.where(held >= 0, values[held], np.nan)
-        step = float(np.mean(np.diff(values))) if values.size > 1 else 1.0
+        step = float(np.min(np.diff(values))) if values.size > 1 else 1.0
         highest = 12.0 / step**2
         tau = np.full(codes.n_annotators, 1.0 / step**2)
         if start is not None:
@@ -92,8 +95,9 @@ class Continuous:
                 known,
             )
 
-        def reduce(now: Floats, parts: list[tuple[Any, ...]]) -> tuple[Floats, float]:
-            return sum(part[2] for part in parts), sum(part[3] for part in parts)
+        def reduce(now: Floats, parts: Iterable[tuple[Any, ...]]) -> tuple[Floats, float]:
+            _, _, squares, bounds = zip(*parts, strict=True)
+            return sum(squares), sum(bounds)
 
         def update(now: Floats, squares: Floats) -> Floats:
             return np.minimum(codes.per_annotator / np.maximum(squares, 1e-300), highest)
@@ -117,7 +121,6 @@ class Continuous:
         sd = np.sqrt(var)
         grades = base.cells(mean, sd, judgments.scale.thresholds(outer="infinite"))
         order = base.item_order(codes)
-        confusion, confusion_sd = base.confusion(codes, grades)
         return Posterior(
             model=NAME,
             scale=judgments.scale,
@@ -128,8 +131,7 @@ class Continuous:
                 expertise=tau,
                 expertise_sd=tau * np.sqrt(2.0 / codes.per_annotator),
             ),
-            confusion=confusion,
-            confusion_sd=confusion_sd,
+            confusions=partial(base.confusion, codes, grades),
             bounds=bounds_frame([fit.bounds]),
             converged=fit.converged,
             settings=base.settings_of(self),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -63,14 +64,16 @@ class Problem:
         )
 
     def reduce(
-        self, state: State, parts: list[tuple[Floats, Floats, float]]
+        self, state: State, parts: Iterable[tuple[Floats, Floats, float]]
     ) -> tuple[tuple[Floats, Floats], float]:
         """Add the shards up in their order; the bound counts the prior once."""
-        counts = parts[0][0].copy()
-        for part in parts[1:]:
+        counts = np.zeros_like(state.confusion)
+        grades = np.zeros_like(state.prior)
+        bound = 0.0
+        for part in parts:  # as they come: tables of many annotators are not all kept
             counts += part[0]
-        grades = np.sum([part[1] for part in parts], axis=0)
-        bound = sum(part[2] for part in parts)
+            grades += part[1]
+            bound += part[2]
         if self.strength:
             bound += self.strength / self.size * float(np.sum(np.log(state.confusion)))
         return (counts, grades), bound
@@ -159,7 +162,7 @@ class DawidSkene:
     shards: int | None = None
 
     def __post_init__(self) -> None:
-        loop.check_loop(self.max_iterations, self.tolerance)
+        loop.check_settings(self)
         if self.strength < 0:
             raise BadSetting(f"strength must be 0 or more, not {self.strength}")
 
@@ -213,17 +216,16 @@ class DawidSkene:
         grades = problem.posterior(state)
         mean, sd = moments(grades, scale)
         order = base.item_order(codes)
-        confusion, confusion_sd = base.confusion(codes, grades)
+        confusion = base.confusion(codes, grades)
         return Posterior(
             model=NAME,
             scale=scale,
             items=base.items_frame(codes, order, mean, sd),
             probabilities=grades[order],
             annotators=base.annotators_frame(
-                codes, **base.confusion_columns(codes, confusion, state.prior)
+                codes, **base.confusion_columns(codes, confusion[0], state.prior)
             ),
-            confusion=confusion,
-            confusion_sd=confusion_sd,
+            confusions=lambda: confusion,
             bounds=bounds_frame([fit.bounds]),
             converged=fit.converged,
             settings=base.settings_of(self),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +73,7 @@ class Glad:
     shards: int | None = None
 
     def __post_init__(self) -> None:
-        loop.check_loop(self.max_iterations, self.tolerance)
+        loop.check_settings(self)
         if self.grade_prior not in ("uniform", "learnt"):
             raise BadSetting(f"grade_prior is 'uniform' or 'learnt', not {self.grade_prior!r}")
 
@@ -114,7 +116,7 @@ class Glad:
                 self.prior_log_beta,
             )
 
-        def reduce(now: State, parts: list[tuple[Any, ...]]) -> tuple[Any, float]:
+        def reduce(now: State, parts: Iterable[tuple[Any, ...]]) -> tuple[Any, float]:
             log_beta, gradient, curvature, grades, bound = zip(*parts, strict=True)
             total = sum(bound) - 0.5 * float(np.sum((now.alpha - self.prior_alpha) ** 2))
             return (np.concatenate(log_beta), sum(gradient), sum(curvature), sum(grades)), total
@@ -166,7 +168,6 @@ class Glad:
         )
         mean, sd = moments(grades, scale)
         order = base.item_order(codes)
-        confusion, confusion_sd = base.confusion(codes, grades)
         # What alpha means: chance of a right label on an item of the usual ease.
         usual = float(np.exp(self.prior_log_beta))
         right = 1.0 / (1.0 + np.exp(-state.alpha * usual))
@@ -188,8 +189,7 @@ class Glad:
                 spamminess_sd=base.beta_sd(spam, codes.per_annotator),
                 ability=state.alpha,
             ),
-            confusion=confusion,
-            confusion_sd=confusion_sd,
+            confusions=partial(base.confusion, codes, grades),
             difficulty=difficulty[order],
             bounds=bounds_frame([fit.bounds]),
             converged=fit.converged,

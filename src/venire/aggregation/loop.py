@@ -7,8 +7,9 @@ Nothing here knows where a shard is worked on, so threads, processes or a cluste
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.engine import Engine
+from venire.engine import Engine, called_off
 from venire.errors import BadSetting
 from venire.progress import Event, Progress
 
@@ -72,7 +73,7 @@ def iterate(
     state: State,
     shards: Sequence[Shard],
     sweep: Callable[[State, Shard], Any],
-    reduce: Callable[[State, list[Any]], tuple[Any, float]],
+    reduce: Callable[[State, Iterable[Any]], tuple[Any, float]],
     update: Callable[[State, Any], State],
     *,
     engine: Engine,
@@ -87,19 +88,33 @@ def iterate(
     """
     bounds: list[float] = []
     for iteration in range(max_iterations):
-        parts = list(engine.map(partial(sweep, state), shards))
-        statistics, bound = reduce(state, parts)
+        if called_off():
+            break
+        statistics, bound = reduce(state, engine.map(partial(sweep, state), shards))
         bounds.append(bound)
         progress(Event(task, iteration + 1, max_iterations, f"bound {bound:,.1f}"))
+        if not math.isfinite(bound):
+            break
         if iteration and abs(bound - bounds[-2]) < tolerance:
             return Fit(state, tuple(bounds), converged=True)
         state = update(state, statistics)
     return Fit(state, tuple(bounds), converged=False)
 
 
-def check_loop(max_iterations: int, tolerance: float) -> None:
-    """Check the settings every iterative model has."""
-    if max_iterations < 1:
-        raise BadSetting(f"max_iterations must be at least 1, not {max_iterations}")
-    if not tolerance > 0:
-        raise BadSetting(f"tolerance must be above 0, not {tolerance}")
+def check_settings(model: Any) -> None:
+    """Check the settings that iterative models share, and that numbers are finite.
+
+    Raises
+    ------
+    BadSetting
+    """
+    for field in fields(model):
+        value = getattr(model, field.name)
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadSetting(f"{field.name} must be a finite number, not {value}")
+    if model.max_iterations < 1:
+        raise BadSetting(f"max_iterations must be at least 1, not {model.max_iterations}")
+    if not model.tolerance > 0:
+        raise BadSetting(f"tolerance must be above 0, not {model.tolerance}")
+    if model.shards is not None and model.shards < 1:
+        raise BadSetting(f"shards must be at least 1, not {model.shards}")

@@ -14,6 +14,9 @@ from venire.tables.codes import JudgmentCodes, code
 from venire.tables.judgments import Judgments
 
 Longs = NDArray[np.int64]
+CATEGORY = "venire:category"
+RESERVED = ("inverse_difficulty", "inverse_difficulty_sd")
+"""Columns of the result."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,12 @@ def _column_category(
             f"difficulty is none, query, item or a column of the judgments, not {column!r} "
             f"(columns: {', '.join(judgments.frame.columns)})"
         )
-    values = judgments.frame.select(*base.PAIR, pl.col(column).cast(pl.String).fill_null(""))
+    if column in RESERVED:
+        raise BadSetting(f"difficulty cannot be the column {column}; rename it")
+    category = pl.col(column).cast(pl.String).fill_null("").alias(CATEGORY)
+    values = judgments.frame.select(*base.PAIR, category)
     mixed = values.unique().filter(pl.struct(base.PAIR).is_duplicated())
     if mixed.height:
         pair = " ".join(mixed.select(base.PAIR).row(0))
         raise DataError(f"difficulty column {column} has different values for item {pair}")
-    return code(values[column][codes.items["first"].to_numpy()])
+    return code(values[CATEGORY][codes.items["first"].to_numpy()])

@@ -5,9 +5,9 @@ Equation numbers are those of the source document (arXiv:1305.0015).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from venire.aggregation import base, loop
 from venire.aggregation.mixture_layout import Layout
 from venire.aggregation.posterior import Posterior, bounds_frame
 from venire.engine import Engine, Serial
+from venire.errors import BadSetting
 from venire.progress import Progress
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
@@ -30,8 +31,10 @@ Longs = NDArray[np.int64]
 NAME = "ordinal-mixture"
 EDGE = 1e-10
 """epsilon_n stays this far from 0 and 1, so that no likelihood is exactly zero."""
-COLLAPSED = 0.01
-"""Where no annotator's epsilon is above this, the fit explains everything as spam."""
+COLLAPSED = 0.05
+"""Where a smaller share of the judgments answers to the item, the fit says nothing."""
+HIGHEST_SHAPE = 100.0
+"""Of the prior of tau: alike or few annotators would raise it, and their certainty, for ever."""
 FAR = 1e10
 """Stands for an infinite threshold in the kernel."""
 
@@ -101,6 +104,17 @@ class Problem:
         """The judgments as integers."""
         return self.judgments.codes
 
+    @cached_property
+    def unit(self) -> float:
+        """Mean step of the scale; the fit is in steps, so that labels 0, 25, 50 are as 0, 1, 2."""
+        values = self.judgments.scale.array()
+        return float(np.mean(np.diff(values))) if values.size > 1 else 1.0
+
+    @property
+    def prior_mean(self) -> float:
+        """Mean of the scale, in steps."""
+        return self.judgments.scale.mean / self.unit
+
     @property
     def single(self) -> bool:
         """Whether one category holds all items."""
@@ -115,17 +129,15 @@ class Problem:
         cases. From distrustful starts the fit ends where everything is spam, which always
         has a high bound and says nothing (docs/decisions/0003-starts.md).
         """
-        scale = self.judgments.scale
-        step = float(np.mean(np.diff(scale.array()))) if scale.size > 1 else 1.0
+        base.check_seed(seed)
         eps, tau = 0.9, 1.0
         if restart:
             rng = np.random.default_rng([seed, restart])
             eps = rng.uniform(0.8, 0.99)
             tau = float(np.exp(rng.uniform(0.0, np.log(4.0))))
-        tau /= step**2
-        mean = scale.mean
+        mean = self.prior_mean
         count = np.diff(self.layout.indptr)
-        values = scale.array()[self.layout.label]
+        values = self.judgments.scale.array()[self.layout.label] / self.unit
         item = np.repeat(np.arange(count.size), count)
         total = np.bincount(item, weights=values - mean, minlength=count.size)
         mu = mean + total / (self.model.prior_precision + count)
@@ -169,6 +181,10 @@ class Problem:
         for name in ("mu", "var"):
             getattr(fresh, name)[new] = getattr(earlier, name)[old]
         fresh.var[fresh.var == 0.0] = 1.0 / self.model.prior_precision
+        if self.model.spam:
+            # An epsilon of exactly 1, as a fit without spam leaves it, could never move again.
+            was_spam = bool(start.settings.get("spam", True))
+            fresh = replace(fresh, eps=np.clip(fresh.eps, 0.001, 0.999) if was_spam else state.eps)
         names = self._category_names()
         if start.state["categories"].columns == names.columns:
             new, old = base.align(names, start.state["categories"])
@@ -187,7 +203,7 @@ class Problem:
         there = ~np.isnan(self.known)
         return replace(
             state,
-            mu=np.where(there, self.known, state.mu),
+            mu=np.where(there, self.known / self.unit, state.mu),
             var=np.where(there, 0.0, state.var),
         )
 
@@ -239,8 +255,8 @@ class Problem:
             layout.label,
             category_start,
             first,
-            np.clip(scale.thresholds(outer=outer), -FAR, FAR),
-            scale.array(),
+            np.clip(scale.thresholds(outer=outer) / self.unit, -FAR, FAR),
+            scale.array() / self.unit,
             self.known,
             state.mu,
             state.var,
@@ -249,7 +265,7 @@ class Problem:
             state.eps,
             root_delta,
             delta_gap,
-            scale.mean,
+            self.prior_mean,
             model.prior_precision,
             model.phi,
             model.eta,
@@ -260,7 +276,7 @@ class Problem:
             not self.single,
         )
 
-    def reduce(self, state: State, parts: list[tuple[Any, ...]]) -> tuple[Sums, float]:
+    def reduce(self, state: State, parts: Iterable[tuple[Any, ...]]) -> tuple[Sums, float]:
         """Add the shards up in their order; return the sums and the bound at the state."""
         columns = list(zip(*parts, strict=True))
         if self.single:
@@ -305,7 +321,8 @@ class Problem:
         alpha, beta = state.alpha, state.beta
         if tau.size:
             mean = float(np.mean(tau))
-            alpha = gamma_shape(mean, float(np.mean(psi(alpha_n) - np.log(beta_n))))
+            mean_log = float(np.mean(psi(alpha_n) - np.log(beta_n)))
+            alpha = gamma_shape(mean, mean_log, high=HIGHEST_SHAPE)
             beta = alpha / mean
         return State(
             sums.mu, sums.var, alpha_n, beta_n, eps, phi_c, eta_c, alpha, beta, sums.sharpness
@@ -314,20 +331,39 @@ class Problem:
     def best(self, fits: list[loop.Fit]) -> tuple[int, tuple[str, ...]]:
         """Return the start with the highest bound, and what to say of it.
 
-        A start in which every annotator became spam has set all items to the prior mean. It
-        is kept only where all starts ended so.
+        A start in which (nearly) every judgment became spam has set all items to the prior
+        mean. It is kept only where all starts ended so.
+
+        Raises
+        ------
+        BadSetting
+            When every start ended in numbers that are none.
         """
-        spam = [
-            self.model.spam and fit.state.eps.size > 0 and float(fit.state.eps.max()) < COLLAPSED
-            for fit in fits
-        ]
-        notes: tuple[str, ...] = ()
-        if all(spam):
-            notes = ("every start took all judgments for spam: the grades say nothing",)
-        elif any(spam):
-            notes = (f"{sum(spam)} of {len(fits)} starts took all judgments for spam, set aside",)
-        open_to = [at for at in range(len(fits)) if all(spam) or not spam[at]]
-        return max(open_to, key=lambda at: fits[at].bounds[-1]), notes
+        finite = [at for at, fit in enumerate(fits) if np.isfinite(fit.bounds[-1])]
+        if not finite:
+            raise BadSetting(f"{NAME}: the bound is no number with these settings")
+        trust = [self._trust(fit.state) for fit in fits]
+        sound = [at for at in finite if trust[at] >= COLLAPSED]
+        notes: list[str] = []
+        if not sound:
+            notes.append("every start took all judgments for spam: the grades say nothing")
+        elif len(sound) < len(fits):
+            lost = len(fits) - len(sound)
+            notes.append(f"{lost} of {len(fits)} starts took all judgments for spam, set aside")
+        best = max(sound or finite, key=lambda at: fits[at].bounds[-1])
+        if sound and trust[best] < 0.5:
+            notes.append(f"{1 - trust[best]:.0%} of the judgments are taken for spam")
+        steps = np.diff(self.judgments.scale.array())
+        if steps.size and steps.max() > 5 * steps.min():
+            notes.append("the steps of the scale are very uneven and are taken for distances")
+        return best, tuple(notes)
+
+    def _trust(self, state: State) -> float:
+        """Return the share of judgments that answer to their item."""
+        count = self.codes.per_annotator
+        if not self.model.spam or not count.size:
+            return 1.0
+        return float(np.average(state.eps, weights=count))
 
     def finish(
         self, fits: list[loop.Fit], best: int, seed: int, notes: tuple[str, ...]
@@ -337,13 +373,12 @@ class Problem:
         state: State = fits[best].state
         back = np.empty_like(layout.order)
         back[layout.order] = np.arange(back.size)
-        mean, sd = state.mu[back], np.sqrt(state.var[back])
+        mean, sd = self.unit * state.mu[back], self.unit * np.sqrt(state.var[back])
         grades = base.cells(mean, sd, scale.thresholds(outer="infinite"))
         order = base.item_order(codes)
-        confusion, confusion_sd = base.confusion(codes, grades)
         columns = {
-            "expertise": state.tau,
-            "expertise_sd": np.sqrt(state.alpha_n) / state.beta_n,
+            "expertise": state.tau / self.unit**2,
+            "expertise_sd": np.sqrt(state.alpha_n) / state.beta_n / self.unit**2,
         }
         if self.model.spam:
             columns["spamminess"] = 1.0 - state.eps
@@ -360,8 +395,7 @@ class Problem:
             items=base.items_frame(codes, order, mean, sd),
             probabilities=grades[order],
             annotators=base.annotators_frame(codes, **columns),
-            confusion=confusion,
-            confusion_sd=confusion_sd,
+            confusions=partial(base.confusion, codes, grades),
             difficulty=difficulty,
             bounds=bounds_frame([fit.bounds for fit in fits]),
             converged=fits[best].converged,

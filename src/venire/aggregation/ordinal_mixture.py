@@ -88,7 +88,7 @@ class OrdinalMixture:
     shards: int | None = None
 
     def __post_init__(self) -> None:
-        loop.check_loop(self.max_iterations, self.tolerance)
+        loop.check_settings(self)
         if self.responsibility not in RESPONSIBILITIES:
             raise BadSetting(f"responsibility is 'paper' or 'exact', not {self.responsibility!r}")
         if self.outer not in ("half-step", "infinite"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -22,7 +22,7 @@ TIE = 1e-9
 """Probabilities nearer than this are a tie; the lowest grade wins a tie."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Posterior:
     """Grades inferred from judgments, and how sure they are.
 
@@ -39,9 +39,9 @@ class Posterior:
     annotators : polars.DataFrame [N]
         ``annotator_id, judgments`` and what the model says of each: ``expertise``,
         ``spamminess``, ... with ``_sd`` beside it.
-    confusion : float64 [N, K, K] or None
-        P(label | grade) of each annotator, ``[n, grade, label]``.
-    confusion_sd : float64 [N, K, K] or None
+    confusions : callable or None
+        Computes ``confusion`` and ``confusion_sd``, which not everybody looks at and which
+        are large for many annotators.
     difficulty : polars.DataFrame or None
         Difficulty of each category, where the model has it.
     bounds : polars.DataFrame
@@ -65,8 +65,7 @@ class Posterior:
     annotators: pl.DataFrame
     settings: Mapping[str, Any]
     seed: int
-    confusion: Floats | None = None
-    confusion_sd: Floats | None = None
+    confusions: Callable[[], tuple[Floats, Floats]] | None = None
     difficulty: pl.DataFrame | None = None
     bounds: pl.DataFrame = field(default_factory=lambda: bounds_frame([]))
     converged: bool = True
@@ -74,6 +73,20 @@ class Posterior:
     notes: tuple[str, ...] = ()
     state: Any = None
     version: str = field(default_factory=lambda: version("venire"))
+
+    @cached_property
+    def _confusions(self) -> tuple[Floats, Floats] | None:
+        return self.confusions() if self.confusions is not None else None
+
+    @property
+    def confusion(self) -> Floats | None:
+        """P(label | grade) of each annotator [N, grade, label], where the model learns of them."""
+        return self._confusions[0] if self._confusions else None
+
+    @property
+    def confusion_sd(self) -> Floats | None:
+        """Standard deviation of ``confusion`` [N, grade, label]."""
+        return self._confusions[1] if self._confusions else None
 
     @cached_property
     def mode(self) -> NDArray[np.int64]:

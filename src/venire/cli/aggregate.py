@@ -116,6 +116,8 @@ def command(
     models = chosen(model, given)
     if len(models) > 1 and qrels_path:
         raise BadSetting("--qrels writes the grades of one model; name it with --model")
+    if folder == "-":
+        raise BadSetting("-o is a folder; a table goes to standard output by itself")
     if gold_path and gold_column:
         raise BadSetting("give --gold or --gold-column, not both")
     table = Judgments.read(

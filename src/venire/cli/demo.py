@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from venire.cli.options import SEED
 from venire.cli.output import FORMAT, bar, emit
 
 
 @click.command("demo")
 @click.argument("folder", default="venire-demo", metavar="[DIR]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the collection.")
+@SEED
 @click.option(
     "--data",
     metavar="DIR",

@@ -12,8 +12,10 @@ import click
 from venire.errors import UnknownName, VenireError
 
 COMMANDS = {
-    "aggregate": ("venire.cli.aggregate", "Infer grades from judgments."),
-    "demo": ("venire.cli.demo", "Run the whole chain on a small made-up collection."),
+    "aggregate": ("venire.cli.aggregate:command", "Infer grades from judgments."),
+    "evaluate": ("venire.cli.evaluate:evaluate_command", "Score runs under settled grades."),
+    "compare": ("venire.cli.evaluate:compare_command", "Tell which of two runs is better."),
+    "demo": ("venire.cli.demo:command", "Run the whole chain on a small made-up collection."),
 }
 
 
@@ -28,7 +30,8 @@ class Lazy(click.Group):
         """Import and return a command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
         return command
 
     def resolve_command(

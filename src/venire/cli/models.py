@@ -27,9 +27,13 @@ def build(name: str, settings: dict[str, Any]) -> Any:
         if setting not in known:
             raise UnknownName(f"setting of {name}", setting, known)
         expected = type(getattr(kind(), setting))
-        if expected is float and isinstance(value, int) and not isinstance(value, bool):
+        if expected is type(None):
+            expected = int  # the settings without a default are numbers of things
+        if expected is float and type(value) is int:
             settings = {**settings, setting: float(value)}
-        elif expected is not type(None) and not isinstance(value, expected):
+        elif expected is str:
+            settings = {**settings, setting: str(value)}
+        elif type(value) is not expected:
             raise BadSetting(f"{name}: {setting}={value!r} is not {KINDS[expected]}")
     return kind(**settings)
 

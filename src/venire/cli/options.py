@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from venire.errors import BadSetting
-from venire.tables.schema import number_text
 
 
 def pairs(text: str | None, option: str) -> dict[str, str]:
@@ -36,12 +35,9 @@ def setting_value(text: str) -> Any:
     return text
 
 
-def label_text(value: float) -> str:
-    """Return a label as the scale writes it."""
-    return number_text(value)
-
-
-SEED = click.option("--seed", type=int, default=0, show_default=True, help="Seed of all chance.")
+SEED = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance."
+)
 COLUMNS = click.option(
     "--columns",
     metavar="OURS=THEIRS,...",

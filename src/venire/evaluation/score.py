@@ -1,53 +1,181 @@
-"""Scores of systems under settled grades."""
+"""Scores of systems under settled grades, by topic and averaged."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
+from venire.errors import BadSetting, DataError, NoOverlap
+from venire.evaluation.ranks import ABSENT, RankTable
+from venire.measures import Measure, parse
+from venire.measures.hits import Hits
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
+Floats = NDArray[np.float64]
+TOPICS = ("qrels", "run")
 
-def ndcg_at(runs: Runs, qrels: Qrels, depth: int = 10) -> pl.DataFrame:
-    """Return nDCG at a depth for every run, averaged over all topics of the qrels.
 
-    Gain is the grade (linear, as trec_eval), negative grades and unjudged documents gain 0;
-    the ideal ranking is over all judged grades; a topic missing from a run counts 0.
+@dataclass(frozen=True)
+class Scores:
+    """Values of measures for every run and topic.
 
-    Returns
-    -------
-    polars.DataFrame
-        ``run_id, ndcg``, best first.
+    Attributes
+    ----------
+    measures : list of Measure
+    runs, topics : list of str
+    values : float64 [measures, runs, topics]
+    counted : bool [runs, topics]
+        Which topics the average of a run is over.
+    notes : tuple of str
     """
-    pair = ["query_id", "doc_id"]
-    gains = qrels.frame.select(*pair, pl.col("relevance").cast(pl.Float64).clip(lower_bound=0.0))
-    discount = 1.0 / (pl.col("rank").cast(pl.Float64) + 1.0).log(2.0)
-    ideal = (
-        gains.sort("relevance", descending=True)
-        .with_columns(pl.int_range(1, pl.len() + 1).over("query_id").alias("rank"))
-        .filter(pl.col("rank") <= depth)
-        .group_by("query_id")
-        .agg((pl.col("relevance") * discount).sum().alias("ideal"))
+
+    measures: list[Measure]
+    runs: list[str]
+    topics: list[str]
+    values: Floats
+    counted: NDArray[np.bool_]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mean(self) -> Floats:
+        """One value for each measure and run [measures, runs]: mean, or sum for counts."""
+        total = np.where(self.counted[None], self.values, 0.0).sum(axis=2)
+        count = np.maximum(self.counted.sum(axis=1), 1)
+        sums = np.array([measure.family.mean == "sum" for measure in self.measures])
+        out: Floats = np.where(sums[:, None], total, total / count[None, :])
+        return out
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row a run: ``run_id`` and a column for each measure, in the order of the runs."""
+        columns = {str(measure): row for measure, row in zip(self.measures, self.mean, strict=True)}
+        return pl.DataFrame(
+            {"run_id": self.runs, **columns}, schema_overrides={"run_id": pl.String}
+        )
+
+    @property
+    def by_topic(self) -> pl.DataFrame:
+        """One row a run and topic: ``run_id, query_id`` and a column for each measure."""
+        run, topic = np.nonzero(self.counted)
+        columns = {
+            str(measure): values[run, topic]
+            for measure, values in zip(self.measures, self.values, strict=True)
+        }
+        return pl.DataFrame(
+            {
+                "run_id": [self.runs[at] for at in run],
+                "query_id": [self.topics[at] for at in topic],
+                **columns,
+            },
+            schema_overrides={"run_id": pl.String, "query_id": pl.String},
+        )
+
+
+def evaluate(
+    qrels: Qrels,
+    runs: Runs,
+    measures: Sequence[str | Measure] = ("AP", "nDCG@10", "P@10"),
+    *,
+    topics: str = "qrels",
+    ties: str = "trec",
+) -> Scores:
+    """Score runs.
+
+    Parameters
+    ----------
+    qrels : Qrels
+        Whole grades; negative means "in the pool, not judged".
+    runs : Runs
+    measures : sequence of str or Measure
+        As ir_measures spells them.
+    topics : "qrels" or "run"
+        Average over all topics of the qrels, a topic missing from a run counting 0
+        (trec_eval -c), or over those the run has.
+    ties : str
+        Tie rule, see :meth:`venire.Runs.ranks`.
+
+    Raises
+    ------
+    NoOverlap
+        When runs and qrels share no topic.
+    DataError
+        For grades that are not whole.
+
+    Examples
+    --------
+    >>> qrels = Qrels.from_dict({"q": {"a": 1, "b": 0}})
+    >>> runs = Runs.from_dict({"q": {"b": 2.0, "a": 1.0}})
+    >>> evaluate(qrels, runs, ["RR", "P@1"]).frame.rows()
+    [('run', 0.5, 0.0)]
+    """
+    if topics not in TOPICS:
+        raise BadSetting(f"topics is one of {', '.join(TOPICS)}, not {topics!r}")
+    if not qrels.frame["relevance"].dtype.is_integer():
+        raise DataError("measures need whole grades; write the qrels with rule mode")
+    _check_overlap(qrels, runs)
+    table = RankTable.of(runs, qrels.frame.select("query_id", "doc_id"), ties=ties)
+    return score(table, table.grades(qrels), measures, topics=topics)
+
+
+def score(
+    table: RankTable,
+    grades: NDArray[np.int64],
+    measures: Sequence[str | Measure],
+    *,
+    topics: str = "qrels",
+) -> Scores:
+    """Score ranked runs under given grades of the table's pairs.
+
+    Parameters
+    ----------
+    table : RankTable
+    grades : int64 [P]
+        ``ABSENT`` where a pair has none.
+    measures : sequence
+    topics : "qrels" or "run"
+    """
+    parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
+    hits = table.hits(grades)
+    shape = (len(table.runs), len(table.topics))
+    values = np.stack([measure.compute(hits).reshape(shape) for measure in parsed])
+    there = np.zeros(shape[1], bool)
+    there[table.topic[grades != ABSENT]] = True
+    counted = np.broadcast_to(there, shape).copy()
+    if topics == "run":
+        counted &= table.retrieved.reshape(shape) > 0
+    return Scores(
+        measures=parsed,
+        runs=table.runs,
+        topics=table.topics,
+        values=values,
+        counted=counted,
+        notes=(*(table.notes if topics == "qrels" else ()), *_empty_topics(table, hits, parsed)),
     )
-    found = (
-        runs.ranked()
-        .filter(pl.col("rank") <= depth)
-        .join(gains, on=pair, how="inner")
-        .group_by("run_id", "query_id")
-        .agg((pl.col("relevance") * discount).sum().alias("dcg"))
-    )
-    topics = ideal.height
-    scored = found.join(ideal.filter(pl.col("ideal") > 0), on="query_id", how="inner")
-    totals = scored.group_by("run_id").agg(
-        ((pl.col("dcg") / pl.col("ideal")).sum() / topics).alias("ndcg")
-    )
-    every = runs.frame.select("run_id").unique()
-    return (
-        every.join(totals, on="run_id", how="left")
-        .with_columns(pl.col("ndcg").fill_null(0.0))
-        .sort(["ndcg", "run_id"], descending=[True, False])
-    )
+
+
+def _empty_topics(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
+    """Name the topics without a relevant document, at the lowest threshold that is used."""
+    rel = min((dict(measure.parameters).get("rel") or 1 for measure in measures), default=1)
+    relevant = hits.judged.relevant(rel)
+    none = [topic for topic, count in zip(table.topics, relevant, strict=True) if count == 0]
+    if not none:
+        return ()
+    shown = ", ".join(none[:5]) + (f" and {len(none) - 5} more" if len(none) > 5 else "")
+    return (f"no document is relevant for topic {shown}: counted as 0",)
+
+
+def _check_overlap(qrels: Qrels, runs: Runs) -> None:
+    ours = set(qrels.frame["query_id"].unique())
+    theirs = set(runs.frame["query_id"].unique())
+    if not ours & theirs:
+        some = ", ".join(sorted(ours)[:3]) or "none"
+        others = ", ".join(sorted(theirs)[:3]) or "none"
+        raise NoOverlap(f"qrels and runs share no topic; qrels have {some}; runs have {others}")
 
 
 def kendall_tau(first: dict[str, float], second: dict[str, float]) -> float | None:

@@ -11,7 +11,37 @@ from venire.kernels import jit
 
 Floats = NDArray[np.float64]
 RESCALE = 16
-"""Factors multiplied before rescaling: with the floor of 1e-12 nothing underflows before."""
+"""Factors multiplied before rescaling: with the floor of 1e-12 none underflows before."""
+FAINT = 1e-100
+"""A grade this much less likely than the others could underflow in the next 16 factors."""
+
+
+@jit
+def item_grades_log(
+    first: int,
+    last: int,
+    annotator: NDArray[np.int32],
+    label: NDArray[np.int16],
+    confusion: Floats,
+    prior: Floats,
+    p: Floats,
+) -> float:
+    """Do as :func:`item_grades` with logarithms, for items with many judgments."""
+    size = prior.size
+    for k in range(size):
+        p[k] = math.log(prior[k])
+        for j in range(first, last):
+            p[k] += math.log(confusion[annotator[j], label[j], k])
+    top = p[0]
+    for k in range(1, size):
+        top = max(top, p[k])
+    total = 0.0
+    for k in range(size):
+        p[k] = math.exp(p[k] - top)
+        total += p[k]
+    for k in range(size):
+        p[k] /= total
+    return top + math.log(total)
 
 
 @jit
@@ -40,6 +70,9 @@ def item_grades(
             log_scale += math.log(total)
             for k in range(size):
                 p[k] /= total
+                if p[k] < FAINT:
+                    # It may come back: later labels can outweigh the first.
+                    return item_grades_log(first, last, annotator, label, confusion, prior, p)
     total = 0.0
     for k in range(size):
         total += p[k]

@@ -56,8 +56,6 @@ _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 # Nodes and weights of 5-point Gauss-Legendre on [-1, 1].
 _X1, _X2 = 0.5384693101056831, 0.906179845938664
 _W0, _W1, _W2 = 0.5688888888888889, 0.4786286704993665, 0.23692688505618908
-FAR = 1e10
-"""Stands for an infinite threshold: far enough that nothing is left beyond it."""
 
 
 @jit

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from venire.aggregation.posterior import Posterior
-from venire.report.page import Page
+from venire.report.page import Page, plain
 
 
 def posterior_page(posterior: Posterior, *, scores: Mapping[str, Any] | None = None) -> Page:
@@ -41,7 +41,7 @@ def posterior_page(posterior: Posterior, *, scores: Mapping[str, Any] | None = N
 def _grades(page: Page, posterior: Posterior) -> None:
     import plotly.graph_objects as go
 
-    names = posterior.scale.names
+    names = [plain(name) for name in posterior.scale.names]
     counts = [int((posterior.mode == k).sum()) for k in range(len(names))]
     expected = posterior.probabilities.sum(axis=0)
     page.heading("Grades")
@@ -123,7 +123,7 @@ def _annotators(page: Page, posterior: Posterior) -> None:
         go.Scatter(
             x=[row["expertise"] for row in shown],
             y=[row["spamminess"] for row in shown],
-            text=[f"{row['annotator_id']}: {row['judgments']} judgments" for row in shown],
+            text=[plain(f"{row['annotator_id']}: {row['judgments']} judgments") for row in shown],
             mode="markers",
             marker={
                 "size": [6 + 18 * (row["judgments"] / biggest) ** 0.5 for row in shown],

@@ -10,7 +10,7 @@ from typing import Any
 
 from venire import plugins
 from venire.aggregation.posterior import Posterior
-from venire.evaluation.score import kendall_tau, ndcg_at
+from venire.evaluation.score import evaluate, kendall_tau
 from venire.evaluation.truth import against_gold
 from venire.formats import write_frame
 from venire.progress import Progress, silent
@@ -19,6 +19,7 @@ from venire.report.page import Page
 from venire.simulation.collection import Collection, make_collection
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
+from venire.tables.runs import Runs
 
 TREC = Path("trec-rf10") / "trec-rf10-data.txt.gz"
 BEST = "ordinal-mixture"
@@ -52,11 +53,11 @@ def make_demo(*, seed: int, data: Path, progress: Progress = silent) -> Demo:
     )
     truth = Qrels.of(pooled)
     posteriors = _fit(collection.judgments, seed, progress)
-    true_scores = dict(ndcg_at(collection.runs, collection.truth).iter_rows())
+    true_scores = _ndcg(collection.truth, collection.runs)
     rows = []
     scores: dict[str, dict[str, float]] = {}
     for name, posterior in posteriors.items():
-        scores[name] = dict(ndcg_at(collection.runs, posterior.qrels("mode")).iter_rows())
+        scores[name] = _ndcg(posterior.qrels("mode"), collection.runs)
         rows.append(
             {
                 "data": "made up",
@@ -94,6 +95,12 @@ def _fit(judgments: Judgments, seed: int, progress: Progress) -> dict[str, Poste
         name: plugins.load("aggregator", name)().fit(judgments, seed=seed, progress=progress)
         for name in plugins.names("aggregator")
     }
+
+
+def _ndcg(qrels: Qrels, runs: Runs) -> dict[str, float]:
+    """Return nDCG@10 of each system, best first."""
+    found = evaluate(qrels, runs, ["nDCG@10"]).frame.sort("nDCG@10", descending=True)
+    return dict(found.iter_rows())
 
 
 def _row(name: str, posterior: Posterior, gold: Qrels) -> dict[str, Any]:

@@ -27,6 +27,11 @@ footer{margin-top:3rem;color:#57606a;font-size:.85rem}
 """
 
 
+def plain(text: object) -> str:
+    """Return text that plotly shows as it is: it reads some HTML in names and labels."""
+    return html.escape(str(text), quote=False)
+
+
 class Page:
     """A page under construction; everything given as text is escaped.
 

@@ -30,7 +30,7 @@ REPEATS = ("last", "all", "first", "error")
 KEY = ["query_id", "doc_id", "annotator_id"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judgments:
     """A table of judgments on one scale.
 
@@ -308,7 +308,8 @@ def _repeats(
     if rule is None:
         rule = "last" if timed else "all"
         if not timed:
-            found += "; no judged_at says which is later"
+            have = "judged_at" in frame.columns
+            found += "; not all have judged_at" if have else "; no judged_at says which is later"
     if rule == "all":
         return frame, [f"{found}: all count"]
     if rule == "error":

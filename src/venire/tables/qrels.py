@@ -17,7 +17,7 @@ SCHEMA = Schema("qrels", ids=("query_id", "doc_id"), numbers=("relevance",))
 KEY = ["query_id", "doc_id"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Qrels:
     """A table of settled grades.
 

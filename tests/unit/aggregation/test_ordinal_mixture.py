@@ -345,7 +345,7 @@ def test_a_fit_that_calls_everything_spam_is_set_aside(small):
     problem = Problem(model, judgments, lay_out(judgments, "none"), np.empty(0))
     layout = problem.layout
     sane = random_state(judgments, layout)
-    lost = replace(sane, eps=np.full_like(sane.eps, 1e-6))
+    lost = replace(sane, eps=np.full_like(sane.eps, 0.03))
     fits = [loop.Fit(lost, (-10.0,), True), loop.Fit(sane, (-20.0,), True)]
     best, notes = problem.best(fits)
     assert best == 1

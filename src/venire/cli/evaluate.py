@@ -1,0 +1,209 @@
+"""``venire evaluate`` and ``venire compare``: systems under settled grades."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from venire.cli.options import SEED
+from venire.cli.output import FORMAT, emit
+from venire.errors import BadSetting, DataError
+
+TIES = ("trec", "docid-ascending", "file-order")
+TOPICS = ("qrels", "run")
+DEFAULT = ("AP", "nDCG@10", "P@10", "RR", "Bpref", "Judged@10")
+MEASURES = click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="M",
+    help="A measure as ir_measures spells it: AP, nDCG@10, P(rel=2)@5. Repeatable.",
+)
+TIE = click.option(
+    "--ties",
+    type=click.Choice(TIES),
+    default="trec",
+    show_default=True,
+    help="Order of documents with equal scores.",
+)
+OVER = click.option(
+    "--topics",
+    type=click.Choice(TOPICS),
+    default="qrels",
+    show_default=True,
+    help="Average over all topics of the qrels (a missing one counts 0), or those a run has.",
+)
+KEEP = click.option(
+    "--keep-going", is_flag=True, help="Name a run that cannot be read and go on with the others."
+)
+OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the result to a file.")
+
+
+def read_runs(paths: tuple[str, ...], *, keep_going: bool) -> tuple[Any, list[str]]:
+    """Read run files into one table; names that occur twice get their file's name."""
+    import polars as pl
+
+    from venire.formats.source import stem
+    from venire.tables.runs import Runs
+
+    frames = []
+    notes = []
+    names: set[str] = set()
+    for path in paths:
+        try:
+            frame = Runs.read(path).frame
+        except DataError as error:
+            if not keep_going:
+                raise
+            notes.append(f"left out: {error}")
+            continue
+        if names & set(frame["run_id"].unique()):
+            if frame["run_id"].n_unique() > 1:
+                raise DataError(f"{path}: a run name in it was in an earlier file")
+            frame = frame.with_columns(pl.lit(stem(path)).alias("run_id"))
+            notes.append(f"{path}: its run name was taken; it is called {stem(path)}")
+            if stem(path) in names:
+                raise DataError(f"{path}: the run name {stem(path)} was in an earlier file")
+        names |= set(frame["run_id"].unique())
+        frames.append(frame)
+    if not frames:
+        raise DataError("no run could be read: " + "; ".join(notes))
+    return Runs(pl.concat(frames)), notes
+
+
+@click.command("evaluate")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@MEASURES
+@click.option("--by-topic", is_flag=True, help="One row a run and topic, not the average.")
+@OVER
+@TIE
+@KEEP
+@OUTPUT
+@FORMAT
+def evaluate_command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    by_topic: bool,
+    topics: str,
+    ties: str,
+    keep_going: bool,
+    output: str | None,
+    form: str,
+) -> None:
+    """Score runs against QRELS.
+
+    QRELS and RUN are TREC files, or tables (CSV, TSV, JSON Lines, Parquet) with the columns
+    query_id, doc_id, relevance and query_id, doc_id, score, run_id; gz, xz, zst too.
+    """
+    import polars as pl
+
+    from venire.evaluation.fallback import evaluate_elsewhere, split
+    from venire.evaluation.score import evaluate
+    from venire.tables.qrels import Qrels
+
+    wanted = measures or DEFAULT
+    ours, theirs = split(wanted)
+    graded = Qrels.read(qrels).require_rows(qrels)
+    table, notes = read_runs(runs, keep_going=keep_going)
+    scores = evaluate(graded, table, ours or ["NumRet"], topics=topics, ties=ties)
+    notes += [*graded.notes, *scores.notes]
+    frame = scores.by_topic if by_topic else scores.frame
+    if theirs:
+        more = evaluate_elsewhere(graded, table, theirs)
+        if by_topic:
+            frame = frame.join(more, on=["run_id", "query_id"], how="left")
+        else:
+            size = scores.counted.sum(axis=1)
+            count = pl.DataFrame({"run_id": scores.runs, "topics": size})
+            sums = more.drop("query_id").group_by("run_id").sum().join(count, on="run_id")
+            means = sums.select("run_id", *(pl.col(name) / pl.col("topics") for name in theirs))
+            frame = frame.join(means, on="run_id", how="left")
+        notes.append(f"by ir_measures: {', '.join(theirs)}")
+        if not ours:
+            frame = frame.drop("NumRet")
+    rows = frame.to_dicts()
+    emit(
+        "evaluate",
+        rows,
+        form=form,
+        settings={
+            "qrels": qrels,
+            "runs": list(runs),
+            "measures": [*map(str, ours), *theirs],
+            "topics": topics,
+            "ties": ties,
+        },
+        notes=notes,
+        output=output,
+    )
+
+
+@click.command("compare")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@MEASURES
+@OVER
+@TIE
+@click.option("--permutations", type=int, default=10_000, show_default=True, help="Of each test.")
+@click.option("--bootstraps", type=int, default=5_000, show_default=True, help="Of the interval.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@SEED
+@KEEP
+@OUTPUT
+@FORMAT
+def compare_command(
+    qrels: str,
+    runs: tuple[str, ...],
+    measures: tuple[str, ...],
+    topics: str,
+    ties: str,
+    permutations: int,
+    bootstraps: int,
+    level: float,
+    seed: int,
+    keep_going: bool,
+    output: str | None,
+    form: str,
+) -> None:
+    """Compare every pair of runs: difference, interval, paired tests, corrected for many pairs."""
+    from dataclasses import asdict
+
+    from venire.evaluation.compare import compare
+    from venire.evaluation.score import evaluate
+    from venire.tables.qrels import Qrels
+
+    wanted = list(measures or ("AP",))
+    graded = Qrels.read(qrels).require_rows(qrels)
+    table, notes = read_runs(runs, keep_going=keep_going)
+    if table.frame["run_id"].n_unique() < 2:
+        raise BadSetting("comparing needs at least two runs")
+    scores = evaluate(graded, table, wanted, topics=topics, ties=ties)
+    rows: list[dict[str, Any]] = []
+    for at, measure in enumerate(scores.measures):
+        found = compare(
+            scores, at, permutations=permutations, bootstraps=bootstraps, level=level, seed=seed
+        )
+        rows += [{"measure": str(measure), **asdict(pair)} for pair in found]
+    shared = int(scores.counted.all(axis=0).sum())
+    emit(
+        "compare",
+        rows,
+        form=form,
+        settings={
+            "qrels": qrels,
+            "runs": list(runs),
+            "measures": [str(measure) for measure in scores.measures],
+            "topics": topics,
+            "ties": ties,
+            "permutations": permutations,
+            "bootstraps": bootstraps,
+            "level": level,
+            "seed": seed,
+        },
+        notes=[*notes, *graded.notes, *scores.notes, f"over {shared} topics that all runs count"],
+        output=output,
+    )

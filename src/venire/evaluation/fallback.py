@@ -1,0 +1,79 @@
+"""Measures Venire has no kernel for, through ir_measures where that is installed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+import polars as pl
+
+from venire.errors import BadSetting, MissingExtra, UnknownName, VenireError
+from venire.measures import Measure, parse
+from venire.measures.spec import FAMILIES
+from venire.tables.qrels import Qrels
+from venire.tables.runs import Runs
+
+
+def split(measures: Sequence[str]) -> tuple[list[Measure], list[str]]:
+    """Return the measures of ours, and those that ir_measures must compute.
+
+    Raises
+    ------
+    UnknownName, BadSetting
+        For a measure that neither knows.
+    MissingExtra
+        For one that ir_measures may know, when it is not installed.
+    """
+    ours: list[Measure] = []
+    theirs: list[str] = []
+    for text in measures:
+        try:
+            ours.append(parse(text))
+        except UnknownName as error:
+            if error.kind != "measure":
+                raise
+            theirs.append(_theirs(text, error))
+    return ours, theirs
+
+
+def _theirs(text: str, error: UnknownName) -> str:
+    """Return a measure as ir_measures prints it, or raise what is most useful."""
+    try:
+        import ir_measures
+    except ImportError:
+        if difflib.get_close_matches(error.name, FAMILIES, n=1, cutoff=0.75):
+            raise error from None  # a misspelt name of ours is likelier than one of theirs
+        raise MissingExtra("ir-measures", "measures", f"The measure {text}") from None
+    try:
+        return str(ir_measures.parse_measure(text))
+    except (NameError, ValueError, KeyError, AttributeError, TypeError, AssertionError):
+        raise error from None
+
+
+def evaluate_elsewhere(qrels: Qrels, runs: Runs, measures: Sequence[str]) -> pl.DataFrame:
+    """Return ``run_id, query_id`` and a column for each measure, computed by ir_measures."""
+    import ir_measures
+
+    grades = qrels.to_dict()
+    parsed = [ir_measures.parse_measure(text) for text in measures]
+    rows = []
+    try:
+        for (name,), frame in runs.frame.group_by("run_id", maintain_order=True):
+            run: dict[str, dict[str, float]] = {}
+            for query, doc, score in frame.select("query_id", "doc_id", "score").iter_rows():
+                run.setdefault(query, {})[doc] = score
+            rows += [
+                (name, found.query_id, str(found.measure), float(found.value))
+                for found in ir_measures.iter_calc(parsed, grades, run)
+            ]
+    except (ValueError, RuntimeError, ImportError) as error:
+        if isinstance(error, VenireError):
+            raise
+        raise BadSetting(f"ir_measures cannot compute {', '.join(measures)}: {error}") from None
+    long = pl.DataFrame(
+        rows,
+        schema={"run_id": pl.String, "query_id": pl.String, "measure": pl.String,
+                "value": pl.Float64},
+        orient="row",
+    )  # fmt: skip
+    return long.pivot("measure", index=["run_id", "query_id"], values="value")
