@@ -7,13 +7,12 @@ from typing import Any
 
 import click
 
-from venire.cli.options import COLUMNS, SEED, pairs, setting_value
+from venire.cli.options import SEED, pairs, read_judgments, reading, setting_value
 from venire.cli.output import FORMAT, bar, emit
 from venire.errors import BadSetting
 
 DEFAULT_MODEL = "ordinal-mixture"
 RULES = ("mode", "rounded-mean", "real")
-REPEATS = ("last", "all", "first", "error")
 
 
 @click.command("aggregate")
@@ -31,23 +30,7 @@ REPEATS = ("last", "all", "first", "error")
     metavar="NAME=VALUE",
     help="A setting of the model, for example difficulty=item or restarts=3. Repeatable.",
 )
-@COLUMNS
-@click.option(
-    "--scale", help="The whole scale, worst first: 0,1,2 or bad,fair,good or 0=bad,1=good."
-)
-@click.option(
-    "--drop-label",
-    "drop_labels",
-    multiple=True,
-    metavar="LABEL",
-    help="A label that says 'cannot judge'; left out and counted. Repeatable.",
-)
-@click.option(
-    "--repeats",
-    type=click.Choice(REPEATS),
-    help="Which judgment counts where an annotator judged a pair again. By default the last "
-    "where judged_at says which that is, all where nothing does.",
-)
+@reading("By default the last where judged_at says which that is, all where nothing does.")
 @click.option("--gold", "gold_path", metavar="QRELS", help="Known grades to score the result by.")
 @click.option(
     "--gold-columns",
@@ -106,9 +89,7 @@ def command(
     from venire.cli.models import chosen
     from venire.engine import Threads
     from venire.evaluation.truth import against_gold
-    from venire.formats import require_rows
     from venire.report.folder import write_posterior
-    from venire.tables.judgments import Judgments
     from venire.tables.qrels import Qrels
     from venire.tables.schema import counted
 
@@ -118,14 +99,9 @@ def command(
         raise BadSetting("--qrels writes the grades of one model; name it with --model")
     if gold_path and gold_column:
         raise BadSetting("give --gold or --gold-column, not both")
-    table = Judgments.read(
-        judgments,
-        columns=pairs(columns, "--columns"),
-        scale=scale,
-        drop_labels=drop_labels,
-        repeats=repeats,
+    table = read_judgments(
+        judgments, columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )
-    require_rows(table, judgments)
     gold = None
     if gold_column:
         gold = table.gold(gold_column)
