@@ -13,6 +13,7 @@ from venire.errors import UnknownName, VenireError
 
 COMMANDS = {
     "aggregate": ("venire.cli.aggregate", "Infer grades from judgments."),
+    "agreement": ("venire.cli.agreement", "Say how far annotators agree."),
     "demo": ("venire.cli.demo", "Run the whole chain on a small made-up collection."),
 }
 
