@@ -25,7 +25,7 @@ def by_grade(counts: PairCounts) -> pl.DataFrame:
 
     ``share`` is the share p_k of the labels (each item counts the same), ``agreement`` the
     probability that another annotator says the grade where one did, ``kappa`` that beyond
-    chance, ``(agreement - p_k) / (1 - p_k)`` (Fleiss 1971, section 4), ``most_confused`` the
+    chance, ``(agreement - p_k) / (1 - p_k)`` (Fleiss 1971), ``most_confused`` the
     grade that others say most often instead.
     """
     table = counts.by_item.sum(axis=0)

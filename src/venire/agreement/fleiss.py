@@ -48,7 +48,7 @@ def fleiss_kappa(judgments: Judgments, *, singles: bool = False) -> Value:
 
     With the same number of judgments for each item it is that of Fleiss (1971), "Measuring
     nominal scale agreement among many raters". Otherwise it is the general formula of Gwet
-    (2014), "Handbook of Inter-Rater Reliability", chapter 3: each item counts the same in
+    (2014), "Handbook of Inter-Rater Reliability": each item counts the same in
     agreement and in chance, ``p_k = mean_u n_uk / m_u``. The notes say which.
 
     Parameters

@@ -40,8 +40,8 @@ def test_a_grade_nobody_used_does_not_change_alpha():
         assert wide == pytest.approx(plain, abs=1e-12)
 
 
-# irrCAC 0.4.4 (a public package by Gwet's rules) on the four coders; AC1 and Fleiss' kappa also
-# stand in Gwet (2014). There an item with one judgment counts in chance agreement.
+# What the public package irrCAC 0.4.4 gives for the four coders (raw.CAC, to five digits). There
+# an item with one judgment counts in chance agreement.
 @pytest.mark.parametrize(
     ("function", "options", "expected"),
     [
