@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from venire.aggregation.base import Aggregator
 from venire.aggregation.posterior import Posterior
-from venire.errors import BadSetting, VenireError
+from venire.errors import BadSetting, DataError, VenireError
 from venire.tables import boundary
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
@@ -113,6 +113,8 @@ class CrowdKitStyle:
         labels: list[Any] | None = None,
         seed: int = 0,
     ) -> None:
+        if isinstance(aggregator, type):
+            raise BadSetting(f"give an aggregator, {aggregator.__name__}(), not its class")
         self.aggregator = aggregator
         self.labels = labels
         self.seed = seed
@@ -125,9 +127,11 @@ class CrowdKitStyle:
         frame = boundary.to_polars(data)
         for column in ("task", "worker", "label"):
             if column not in frame.columns:
-                from venire.errors import MissingColumns
-
-                raise MissingColumns([column], frame.columns)
+                raise DataError(
+                    f"the frame has no column {column}; rename one of: {', '.join(frame.columns)}"
+                )
+        if frame.is_empty():
+            raise DataError("the frame has no rows")
         judgments, self._order = _judgments(
             frame["task"], frame["worker"], frame["label"], self.labels
         )

@@ -38,7 +38,7 @@ class MissingColumns(DataError):
             f"{where + ': ' if where else ''}missing column{'s' if len(self.missing) > 1 else ''} "
             f"{', '.join(self.missing)}; the columns there are: {there} "
             "(map them with columns={'query_id': ...}; on the command line with --columns, "
-            "for a gold file with --gold-columns)"
+            "for a gold file with --gold-columns; ':all' for a name puts that text in every row)"
         )
 
 

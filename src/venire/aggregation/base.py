@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from venire.aggregation.loop import Fit
 from venire.aggregation.posterior import TIE, Posterior, moments
 from venire.engine import Engine
-from venire.errors import BadSetting, DataError
+from venire.errors import BadSetting, DataError, NoOverlap
 from venire.progress import Progress, silent
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
+from venire.tables.schema import number_text
 
 Floats = NDArray[np.float64]
 PAIR = ["query_id", "doc_id"]
@@ -60,14 +61,24 @@ def known_grades(
 
     Raises
     ------
-    UnknownLabel
+    DataError
         A known grade that the scale does not have.
+    NoOverlap
+        When no known pair was judged.
     """
     codes = judgments.codes
     known = np.full(codes.n_items, -1, np.int16)
     if gold is None:
         return known, ()
-    judgments.scale.index(gold.frame["relevance"].to_numpy().astype(np.float64))
+    off = gold.frame.filter(
+        ~pl.col("relevance").cast(pl.Float64).is_in(list(judgments.scale.values))
+    )
+    if off.height:
+        query, doc, grade = off.row(0)
+        raise DataError(
+            f"the known grade {number_text(grade)} of {query} {doc} is not on the scale "
+            f"{', '.join(judgments.scale.names)}"
+        )
     joined = codes.items.select(PAIR).join(
         gold.frame.select(*PAIR, "relevance"), on=PAIR, how="left", maintain_order="left"
     )
@@ -75,6 +86,8 @@ def known_grades(
     there = np.isfinite(grade)
     known[there] = judgments.scale.index(grade[there]).astype(np.int16)
     held = int(there.sum())
+    if len(gold) and not held:
+        raise NoOverlap(f"none of the {len(gold):,} known pairs was judged: nothing to hold")
     notes = [f"{held:,} items held at their known grade"]
     if len(gold) - held:
         notes.append(f"{len(gold) - held:,} known pairs were never judged and are not used")
@@ -129,7 +142,8 @@ def settings_of(aggregator: Any) -> dict[str, Any]:
 
 
 def same_model(start: Posterior | None, model: str, judgments: Judgments) -> None:
-    """Check that a warm start is of the same model on the same scale."""
+    """Check that judgments are a table of ours, and a warm start of the same model and scale."""
+    check_table(judgments)
     if start is None:
         return
     if start.model != model or start.state is None:
@@ -156,6 +170,7 @@ def of_votes(
     """Return the result of a model that only counts votes."""
     from venire.kernels.counts import votes
 
+    check_table(judgments)
     codes = judgments.codes
     order = item_order(codes)
     values = judgments.scale.array()
@@ -258,3 +273,12 @@ def check_seed(seed: int) -> None:
     """Refuse a negative seed in words."""
     if seed < 0:
         raise BadSetting(f"seed must be 0 or more, not {seed}")
+
+
+def check_table(judgments: Any) -> None:
+    """Tell who gives a dataframe how to make it a table of judgments."""
+    if not isinstance(judgments, Judgments):
+        raise DataError(
+            f"fit takes a Judgments table, not a {type(judgments).__name__}; make one with "
+            "Judgments.of(frame, columns={'annotator_id': ...})"
+        )

@@ -15,13 +15,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from venire.aggregation import base, loop
-from venire.aggregation.mixture_layout import Layout
+from venire.aggregation.mixture_state import Layout, State, eps_sd
 from venire.aggregation.posterior import Posterior, bounds_frame
 from venire.engine import Engine, Serial
 from venire.errors import BadSetting
 from venire.progress import Progress
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
+from venire.tables.schema import counted
 
 if TYPE_CHECKING:
     from venire.aggregation.ordinal_mixture import OrdinalMixture
@@ -37,45 +38,6 @@ HIGHEST_SHAPE = 100.0
 """Of the prior of tau: alike or few annotators would raise it, and their certainty, for ever."""
 FAR = 1e10
 """Stands for an infinite threshold in the kernel."""
-
-
-@dataclass(frozen=True)
-class State:
-    """Variational parameters of the source document's equation (3), and its theta."""
-
-    mu: Floats
-    var: Floats
-    alpha_n: Floats
-    beta_n: Floats
-    eps: Floats
-    phi_c: Floats
-    eta_c: Floats
-    alpha: float
-    beta: float
-    sharpness: Floats | None = None
-    """Sum of squared responsibilities [N], from which the sd of epsilon follows."""
-
-    @cached_property
-    def tau(self) -> Floats:
-        """Mean expertise [N]."""
-        return self.alpha_n / self.beta_n
-
-    @cached_property
-    def delta(self) -> Floats:
-        """Mean inverse difficulty [C]."""
-        return self.phi_c / self.eta_c
-
-    @cached_property
-    def tables(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return sqrt of mean and psi(shape) - ln(shape), for tau and for delta."""
-        from scipy.special import psi
-
-        return (
-            np.sqrt(self.tau),
-            psi(self.alpha_n) - np.log(self.alpha_n),
-            np.sqrt(self.delta),
-            psi(self.phi_c) - np.log(self.phi_c),
-        )
 
 
 class Sums(NamedTuple):
@@ -376,13 +338,21 @@ class Problem:
         mean, sd = self.unit * state.mu[back], self.unit * np.sqrt(state.var[back])
         grades = base.cells(mean, sd, scale.thresholds(outer="infinite"))
         order = base.item_order(codes)
+        blank = int(np.sum(state.var > 0.9 / self.model.prior_precision))
+        if blank:
+            unsure = counted(blank, "item")
+            notes = (
+                *notes,
+                f"all judgments of {unsure} are taken for spam: their sd is that of the prior, "
+                f"{self.unit * self.model.prior_precision**-0.5:.3g}",
+            )
         columns = {
             "expertise": state.tau / self.unit**2,
             "expertise_sd": np.sqrt(state.alpha_n) / state.beta_n / self.unit**2,
         }
         if self.model.spam:
             columns["spamminess"] = 1.0 - state.eps
-            columns["spamminess_sd"] = _eps_sd(state, codes.per_annotator)
+            columns["spamminess_sd"] = eps_sd(state, codes.per_annotator)
         difficulty = None
         if not self.single:
             difficulty = self._category_names().with_columns(
@@ -409,23 +379,3 @@ class Problem:
                 "categories": self._category_names(),
             },
         )
-
-
-def _eps_sd(state: State, count: Longs) -> Floats:
-    """Return the sd of epsilon, wider where spam is hard to tell from error.
-
-    Known membership would give the information n / (eps (1 - eps)); what is observed is
-    sum (omega - eps)^2 / (eps (1 - eps))^2. The sd of a Beta posterior is widened by the
-    root of their ratio, up to that of not knowing (a uniform distribution).
-    """
-    sd = base.beta_sd(state.eps, count)
-    if state.sharpness is None:
-        return sd
-    eps = state.eps
-    complete = count * eps * (1.0 - eps)
-    observed = state.sharpness - count * eps**2
-    lost = np.divide(complete, observed, out=np.full_like(eps, np.inf), where=observed > 0)
-    certain = complete < 1e-6 * count
-    widened: Floats = np.where(certain, sd, sd * np.sqrt(np.maximum(lost, 1.0)))
-    capped: Floats = np.minimum(widened, 12.0**-0.5)
-    return capped

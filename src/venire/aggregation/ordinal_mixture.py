@@ -12,8 +12,8 @@ from functools import partial
 import numpy as np
 
 from venire.aggregation import base, loop
-from venire.aggregation.mixture_layout import lay_out
 from venire.aggregation.mixture_problem import NAME, Problem
+from venire.aggregation.mixture_state import lay_out
 from venire.aggregation.posterior import Posterior
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting

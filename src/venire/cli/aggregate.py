@@ -7,13 +7,12 @@ from typing import Any
 
 import click
 
-from venire.cli.options import COLUMNS, SEED, pairs, setting_value
+from venire.cli.options import SEED, pairs, read_judgments, reading, setting_value
 from venire.cli.output import FORMAT, bar, emit
 from venire.errors import BadSetting
 
 DEFAULT_MODEL = "ordinal-mixture"
 RULES = ("mode", "rounded-mean", "real")
-REPEATS = ("last", "all", "first", "error")
 
 
 @click.command("aggregate")
@@ -31,23 +30,7 @@ REPEATS = ("last", "all", "first", "error")
     metavar="NAME=VALUE",
     help="A setting of the model, for example difficulty=item or restarts=3. Repeatable.",
 )
-@COLUMNS
-@click.option(
-    "--scale", help="The whole scale, worst first: 0,1,2 or bad,fair,good or 0=bad,1=good."
-)
-@click.option(
-    "--drop-label",
-    "drop_labels",
-    multiple=True,
-    metavar="LABEL",
-    help="A label that says 'cannot judge'; left out and counted. Repeatable.",
-)
-@click.option(
-    "--repeats",
-    type=click.Choice(REPEATS),
-    help="Which judgment counts where an annotator judged a pair again. By default the last "
-    "where judged_at says which that is, all where nothing does.",
-)
+@reading("By default the last where judged_at says which that is, all where nothing does.")
 @click.option("--gold", "gold_path", metavar="QRELS", help="Known grades to score the result by.")
 @click.option(
     "--gold-columns",
@@ -76,7 +59,9 @@ REPEATS = ("last", "all", "first", "error")
     metavar="DIR",
     help="Write items, annotators, difficulty, bounds (Parquet and CSV) and report.html.",
 )
-@click.option("--threads", type=int, help="Number of threads; all processors by default.")
+@click.option(
+    "--threads", type=click.IntRange(min=1), help="Number of threads; all processors by default."
+)
 @SEED
 @FORMAT
 def command(
@@ -106,9 +91,7 @@ def command(
     from venire.cli.models import chosen
     from venire.engine import Threads
     from venire.evaluation.truth import against_gold
-    from venire.formats import require_rows
-    from venire.report.folder import write_posterior
-    from venire.tables.judgments import Judgments
+    from venire.report.folder import check_folder, write_posteriors
     from venire.tables.qrels import Qrels
     from venire.tables.schema import counted
 
@@ -118,16 +101,13 @@ def command(
         raise BadSetting("--qrels writes the grades of one model; name it with --model")
     if folder == "-":
         raise BadSetting("-o is a folder; a table goes to standard output by itself")
+    if folder:
+        check_folder(folder)
     if gold_path and gold_column:
         raise BadSetting("give --gold or --gold-column, not both")
-    table = Judgments.read(
-        judgments,
-        columns=pairs(columns, "--columns"),
-        scale=scale,
-        drop_labels=drop_labels,
-        repeats=repeats,
+    table = read_judgments(
+        judgments, columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )
-    require_rows(table, judgments)
     gold = None
     if gold_column:
         gold = table.gold(gold_column)
@@ -146,6 +126,7 @@ def command(
     if table.scale.size == 1:
         notes.append("only one label was used: every grade is that label")
     rows: list[dict[str, Any]] = []
+    results: list[tuple[str, Any]] = []
     engine = Threads(threads)
     with bar() as progress:
         for name, aggregator in models:
@@ -161,24 +142,24 @@ def command(
                     "ndcg": truth.ndcg,
                     "accuracy": truth.accuracy,
                 }
-                _add(notes, truth.notes)
+                scored = f"{counted(truth.items, 'known pair')} of "
+                scored += counted(truth.queries, "query", "queries")
+                _add(notes, [*truth.notes, f"scored on {scored}"])
             rows.append(row)
+            results.append((name, posterior))
             own = [note for note in posterior.notes if note not in table.notes]
             _add(notes, [f"{name}: {note}" for note in own])
-            if folder:
-                target = folder if len(models) == 1 else f"{folder}/{name}"
-                write_posterior(posterior, target, scores=row if gold is not None else None)
-    if gold is not None:
-        pairs_scored = counted(truth.items, "known pair")
-        _add(notes, [f"scored on {pairs_scored} of {counted(truth.queries, 'query', 'queries')}"])
     if qrels_path:
-        posterior.qrels(rule).write(qrels_path)
+        # First, because ids that TREC files cannot say must not leave a folder behind.
+        results[0][1].qrels(rule).write(qrels_path)
+    if folder:
+        write_posteriors(results, folder, rows=rows, notes=notes, scored=gold is not None)
     if qrels_path == "-":
         for note in notes:
             click.echo(f"note: {note}", err=True)
         return
     if folder and form != "json":
-        notes.append(f"written to {folder}; look at report.html there")
+        notes.append(f"written to {folder}; look at {folder}/report.html")
     emit(
         "aggregate",
         rows,

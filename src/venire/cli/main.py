@@ -13,6 +13,7 @@ from venire.errors import UnknownName, VenireError
 
 COMMANDS = {
     "aggregate": ("venire.cli.aggregate:command", "Infer grades from judgments."),
+    "agreement": ("venire.cli.agreement:command", "Say how far annotators agree."),
     "evaluate": ("venire.cli.evaluate:evaluate_command", "Score runs under settled grades."),
     "compare": ("venire.cli.evaluate:compare_command", "Tell which of two runs is better."),
     "demo": ("venire.cli.demo:command", "Run the whole chain on a small made-up collection."),

@@ -24,6 +24,8 @@ def build(name: str, settings: dict[str, Any]) -> Any:
     kind = plugins.load("aggregator", name)
     known = {field.name: field for field in fields(kind)}
     for setting, value in settings.items():
+        if not known:
+            raise BadSetting(f"{name} has no settings; --set {setting}= means nothing to it")
         if setting not in known:
             raise UnknownName(f"setting of {name}", setting, known)
         expected = type(getattr(kind(), setting))

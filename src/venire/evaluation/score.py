@@ -159,14 +159,16 @@ def score(
 
 
 def _empty_topics(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
-    """Name the topics without a relevant document, at the lowest threshold that is used."""
-    rel = min((dict(measure.parameters).get("rel") or 1 for measure in measures), default=1)
-    relevant = hits.judged.relevant(rel)
-    none = [topic for topic, count in zip(table.topics, relevant, strict=True) if count == 0]
-    if not none:
-        return ()
-    shown = ", ".join(none[:5]) + (f" and {len(none) - 5} more" if len(none) > 5 else "")
-    return (f"no document is relevant for topic {shown}: counted as 0",)
+    """Name the topics without a relevant document, at each threshold that is used."""
+    notes = []
+    for rel in sorted({dict(measure.parameters).get("rel") or 1 for measure in measures}):
+        relevant = hits.judged.relevant(rel)
+        none = [topic for topic, count in zip(table.topics, relevant, strict=True) if count == 0]
+        if none:
+            shown = ", ".join(none[:5]) + (f" and {len(none) - 5} more" if len(none) > 5 else "")
+            least = f" (grade {rel} or more)" if rel != 1 else ""
+            notes.append(f"no document is relevant{least} for topic {shown}: counted as 0")
+    return tuple(notes)
 
 
 def _check_overlap(qrels: Qrels, runs: Runs) -> None:

@@ -9,9 +9,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from venire.aggregation.posterior import Posterior
-from venire.errors import NoOverlap
+from venire.errors import DataError, NoOverlap
 from venire.tables.qrels import Qrels
-from venire.tables.schema import counted
+from venire.tables.schema import counted, number_text
 
 Floats = NDArray[np.float64]
 PAIR = ["query_id", "doc_id"]
@@ -78,6 +78,13 @@ def against_gold(posterior: Posterior, gold: Qrels) -> Truth:
         notes = (f"never judged and not scored: {counted(len(gold) - both.height, 'known pair')}",)
     truth = both["relevance"].cast(pl.Float64).to_numpy()
     estimate = both["estimate"].to_numpy()
+    off = both.filter(~pl.col("relevance").cast(pl.Float64).is_in(list(posterior.scale.values)))
+    if off.height:
+        query, doc = off.row(0)[:2]
+        raise DataError(
+            f"the known grade {number_text(off['relevance'][0])} of {query} {doc} is not on the "
+            f"scale {', '.join(posterior.scale.names)}; name the whole scale with --scale"
+        )
     rank = posterior.scale.index(truth) + np.float64(1.0)
     ndcg = ndcg_by_query(both["query_id"], estimate, rank)
     return Truth(

@@ -134,5 +134,6 @@ def _is_table(path: str | Path) -> bool:
 def require_rows(judgments: Judgments, name: str) -> Judgments:
     """Return the judgments, or say that none is left."""
     if not len(judgments):
-        raise BadLine(name, None, "there is no judgment left in it; " + "; ".join(judgments.notes))
+        why = f" left in it: {'; '.join(judgments.notes)}" if judgments.notes else " in it"
+        raise BadLine(name, None, f"there is no judgment{why}")
     return judgments

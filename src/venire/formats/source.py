@@ -67,7 +67,9 @@ def _unpack(raw: bytes, name: str) -> bytes:
     if raw[:4] == b"\x28\xb5\x2f\xfd":
         return _unpack_zstd(raw, name)
     if name.endswith(_COMPRESSIONS) and raw:
-        raise BadLine(name, None, f"is not a {name.rsplit('.', 1)[1]} file inside")
+        raise BadLine(
+            name, None, f"its content is no {name.rsplit('.', 1)[1]} data; rename or compress it"
+        )
     return raw
 
 

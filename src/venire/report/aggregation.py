@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -11,8 +11,41 @@ from venire.aggregation.posterior import Posterior
 from venire.report.page import Page, plain
 
 
-def posterior_page(posterior: Posterior, *, scores: Mapping[str, Any] | None = None) -> Page:
-    """Return the page."""
+def models_page(rows: Sequence[Mapping[str, Any]], notes: Sequence[str], *, scored: bool) -> Page:
+    """Return the page over many models: one row each, best first where they are scored."""
+    import plotly.graph_objects as go
+
+    page = Page("Models side by side")
+    shown = sorted(rows, key=lambda row: row["mse"]) if scored else list(rows)
+    page.table(shown, digits=4, best=0 if scored else None)
+    if scored:
+        page.text(
+            "mse: mean squared error of the estimate; pearson: its correlation with the known "
+            "grades; ndcg: how well it ranks each query's known pairs; accuracy: share of pairs "
+            "whose most probable grade is the known one."
+        )
+        figure = go.Figure(
+            go.Bar(
+                x=[row["mse"] for row in shown][::-1],
+                y=[plain(row["model"]) for row in shown][::-1],
+                orientation="h",
+            )
+        )
+        figure.update_xaxes(title="mean squared error")
+        page.plot(figure, shown, caption="Distance from the known grades.", digits=4)
+    page.text("Each model's own page is in the folder of its name.")
+    page.heading("Notes")
+    page.notes(notes)
+    return page
+
+
+def posterior_page(
+    posterior: Posterior,
+    *,
+    scores: Mapping[str, Any] | None = None,
+    notes: Sequence[str] | None = None,
+) -> Page:
+    """Return the page of one result."""
     page = Page(f"Grades by {posterior.model}")
     state = "converged" if posterior.converged else "did NOT converge"
     page.lead(
@@ -34,7 +67,7 @@ def posterior_page(posterior: Posterior, *, scores: Mapping[str, Any] | None = N
             for name, value in {**posterior.settings, "seed": posterior.seed}.items()
         ]
     )
-    page.notes(posterior.notes)
+    page.notes(posterior.notes if notes is None else notes)
     return page
 
 

@@ -110,7 +110,7 @@ def _row(name: str, posterior: Posterior, gold: Qrels) -> dict[str, Any]:
         "mse": score.mse,
         "pearson": score.pearson,
         "ndcg": score.ndcg,
-        "right label": score.accuracy,
+        "accuracy": score.accuracy,
     }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,21 +13,73 @@ import numpy as np
 import polars as pl
 
 from venire.aggregation.posterior import Posterior
+from venire.errors import BadSetting
 from venire.formats import write_frame
 from venire.formats.source import write_bytes
-from venire.report.aggregation import posterior_page
+from venire.report.aggregation import models_page, posterior_page
+
+TABLES = ("items", "annotators", "bounds", "difficulty", "confusion")
+
+
+def check_folder(folder: str | Path) -> None:
+    """Refuse a place that cannot be a folder, before any work is done."""
+    target = Path(folder)
+    place = next(path for path in (target, *target.absolute().parents) if path.exists())
+    if not place.is_dir():
+        raise BadSetting(f"{place} is a file; -o names a folder")
+    if not os.access(place, os.W_OK):
+        raise BadSetting(f"{place} cannot be written to")
+
+
+def write_posteriors(
+    results: Sequence[tuple[str, Posterior]],
+    folder: str | Path,
+    *,
+    rows: Sequence[Mapping[str, Any]],
+    notes: Sequence[str],
+    scored: bool,
+) -> None:
+    """Write one result into a folder, or many into a folder each with a page over all.
+
+    Parameters
+    ----------
+    results : sequence of (name, Posterior)
+    rows : sequence of mapping
+        What is said of each, for the page.
+    notes : sequence of str
+    scored : bool
+        Whether the rows hold scores against known grades.
+    """
+    if len(results) == 1:
+        write_posterior(results[0][1], folder, scores=rows[0] if scored else None, notes=notes)
+        return
+    for (name, posterior), row in zip(results, rows, strict=True):
+        # "ordinal-mixture (item)" is a name for people; folders hold no blanks or brackets.
+        place = name.replace(" (", "-").rstrip(")")
+        write_posterior(
+            posterior, Path(folder) / place, scores=row if scored else None, notes=notes
+        )
+    write_bytes(
+        Path(folder) / "report.html",
+        models_page(rows, notes, scored=scored).render(f"Venire {version('venire')}").encode(),
+    )
 
 
 def write_posterior(
-    posterior: Posterior, folder: str | Path, *, scores: Mapping[str, Any] | None = None
+    posterior: Posterior,
+    folder: str | Path,
+    *,
+    scores: Mapping[str, Any] | None = None,
+    notes: Sequence[str] | None = None,
 ) -> list[Path]:
     """Write all that a posterior holds; return the files.
 
     ``items``, ``annotators``, ``difficulty`` (where the model has it), ``bounds`` and
     ``confusion`` as .parquet and .csv, ``posterior.json`` with settings, seed and version,
-    ``report.html``.
+    ``report.html``. Tables of an earlier result that this one has not are removed.
     """
     target = Path(folder)
+    said = list(posterior.notes if notes is None else notes)
     tables = {
         "items": posterior.frame,
         "annotators": posterior.annotators,
@@ -35,6 +89,9 @@ def write_posterior(
         tables["difficulty"] = posterior.difficulty
     if posterior.confusion is not None:
         tables["confusion"] = confusion_frame(posterior)
+    for name in set(TABLES) - set(tables):
+        for ending in ("parquet", "csv"):
+            (target / f"{name}.{ending}").unlink(missing_ok=True)
     written = []
     for name, frame in tables.items():
         for ending in ("parquet", "csv"):
@@ -50,12 +107,14 @@ def write_posterior(
         "converged": posterior.converged,
         "restart": posterior.restart,
         "scores": dict(scores) if scores else None,
-        "notes": list(posterior.notes),
+        "notes": said,
     }
     path = target / "posterior.json"
     write_bytes(path, (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode())
     page = target / "report.html"
-    posterior_page(posterior, scores=scores).write(page, footer=f"Venire {posterior.version}")
+    posterior_page(posterior, scores=scores, notes=said).write(
+        page, footer=f"Venire {posterior.version}"
+    )
     return [*written, path, page]
 
 

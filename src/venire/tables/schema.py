@@ -73,6 +73,7 @@ def rename(
         file that has no such column; two names may go to one column.
     """
     mapping = dict(columns or {})
+    there = list(frame.columns)
     unknown = [ours for ours in mapping if ours not in schema.known]
     if unknown:
         raise BadSetting(
@@ -97,7 +98,7 @@ def rename(
     )
     missing = [name for name in schema.required if name not in frame.columns]
     if missing:
-        raise MissingColumns(missing, frame.columns, source.name)
+        raise MissingColumns(missing, there, source.name)
     return frame
 
 

@@ -17,23 +17,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from venire.aggregation.posterior import Posterior
 from venire.engine import Serial, Threads
-from venire.errors import VenireError
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
 from venire.testing.crowds import crowd
-
-CLOSE = 1e-6
-PAIR = ["query_id", "doc_id"]
-
-
-class Nonconforming(VenireError, AssertionError):
-    """An aggregator that breaks a rule."""
-
-
-class DoesNotApply(Exception):
-    """A check that says nothing about this kind of aggregator."""
+from venire.testing.rules import (
+    CLOSE,
+    PAIR,
+    DoesNotApply,
+    Nonconforming,
+    in_order,
+    require,
+    same,
+    sane,
+)
 
 
 def check_aggregator(aggregator: Any, *, seed: int = 0) -> list[str]:
@@ -69,51 +66,17 @@ def check_aggregator(aggregator: Any, *, seed: int = 0) -> list[str]:
     return done
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise Nonconforming(message)
-
-
-def _sorted(posterior: Posterior) -> Posterior:
-    order = posterior.items.with_row_index("at").sort(PAIR)["at"].to_numpy()
-    people = posterior.annotators.with_row_index("at").sort("annotator_id")["at"].to_numpy()
-    return replace(
-        posterior,
-        items=posterior.items[order],
-        probabilities=posterior.probabilities[order],
-        annotators=posterior.annotators[people],
-    )
-
-
-def _same(first: Posterior, second: Posterior, what: str, close: float = CLOSE) -> None:
-    a, b = _sorted(first), _sorted(second)
-    _require(a.items.height == b.items.height, f"{what}: another number of items")
-    for name in ("estimate", "mean"):
-        gap = np.abs(a.items[name].to_numpy() - b.items[name].to_numpy()).max(initial=0.0)
-        _require(bool(gap <= close), f"{what}: {name} differs by {gap:.2g}")
-    gap = np.abs(a.probabilities - b.probabilities).max(initial=0.0)
-    _require(bool(gap <= close), f"{what}: grade probabilities differ by {gap:.2g}")
-    _require(bool(np.array_equal(a.mode, b.mode)), f"{what}: the most probable grades differ")
-    for name, dtype in a.annotators.schema.items():
-        if dtype.is_float():
-            left = a.annotators[name].to_numpy()
-            right = b.annotators[name].to_numpy()
-            scale = np.maximum(np.abs(left), 1.0)
-            gap = (np.abs(left - right) / scale).max(initial=0.0)
-            _require(bool(gap <= close), f"{what}: {name} of annotators differs by {gap:.2g}")
-
-
 def _row_order(aggregator: Any, seed: int) -> None:
     judgments, _ = crowd(seed)
     shuffled = judgments.frame.sample(fraction=1.0, shuffle=True, seed=seed)
     first = aggregator.fit(judgments, seed=seed)
-    _same(first, aggregator.fit(replace(judgments, frame=shuffled), seed=seed), "rows shuffled")
+    same(first, aggregator.fit(replace(judgments, frame=shuffled), seed=seed), "rows shuffled")
 
 
 def _ids(aggregator: Any, seed: int) -> None:
     """Names that sort the other way round, and numbers for names, change nothing."""
     judgments, _ = crowd(seed)
-    first = _sorted(aggregator.fit(judgments, seed=seed))
+    first = in_order(aggregator.fit(judgments, seed=seed))
     frame = judgments.frame
     number = {name: at for at, name in enumerate(frame["annotator_id"].unique().sort())}
     renamed = frame.with_columns(
@@ -125,7 +88,7 @@ def _ids(aggregator: Any, seed: int) -> None:
     back = second.annotators.with_columns(
         pl.col("annotator_id").replace_strict({str(1000 - at): name for name, at in number.items()})
     )
-    _same(first, replace(second, annotators=back), "annotators renamed")
+    same(first, replace(second, annotators=back), "annotators renamed")
 
 
 def _labels(aggregator: Any, seed: int) -> None:
@@ -138,7 +101,7 @@ def _labels(aggregator: Any, seed: int) -> None:
         ("labels as decimals", judgments.frame["label"].cast(pl.Float64)),
     ):
         frame = judgments.frame.with_columns(column.alias("label"))
-        _same(first, aggregator.fit(Judgments.of(frame, scale="0,1"), seed=seed), what)
+        same(first, aggregator.fit(Judgments.of(frame, scale="0,1"), seed=seed), what)
 
 
 def _unit(aggregator: Any, seed: int) -> None:
@@ -150,7 +113,7 @@ def _unit(aggregator: Any, seed: int) -> None:
         scale = Scale.of([unit * value for value in judgments.scale.values])
         second = aggregator.fit(Judgments.of(frame, scale=scale), seed=seed)
         gap = np.abs(second.estimate / unit - first.estimate).max(initial=0.0)
-        _require(bool(gap <= CLOSE), f"labels times {unit}: estimates differ by {gap:.2g} steps")
+        require(bool(gap <= CLOSE), f"labels times {unit}: estimates differ by {gap:.2g} steps")
 
 
 def _order_of_many(aggregator: Any, seed: int) -> None:
@@ -161,22 +124,22 @@ def _order_of_many(aggregator: Any, seed: int) -> None:
         frame = pl.DataFrame([*rows, *split], schema=[*PAIR, "annotator_id", "label"], orient="row")
         found = aggregator.fit(Judgments.of(frame, scale="0,1"), seed=seed).frame
         mode = found.filter(pl.col("doc_id") == "split")["mode"].item()
-        _require(mode == 1.0, f"60 of 100 equal annotators say 1, and the grade is {mode}")
+        require(mode == 1.0, f"60 of 100 equal annotators say 1, and the grade is {mode}")
 
 
 def _twice(aggregator: Any, seed: int) -> None:
     judgments, _ = crowd(seed)
     first = aggregator.fit(judgments, seed=seed)
-    _same(first, aggregator.fit(judgments, seed=seed), "a second fit", close=0.0)
+    same(first, aggregator.fit(judgments, seed=seed), "a second fit", close=0.0)
 
 
 def _settings_unchanged(aggregator: Any, seed: int) -> None:
     before = repr(aggregator)
     judgments, _ = crowd(seed)
     posterior = aggregator.fit(judgments, seed=seed)
-    _require(repr(aggregator) == before, "fitting changed the settings")
-    _require(posterior.seed == seed, "the result does not carry its seed")
-    _require(bool(posterior.version), "the result does not carry the version")
+    require(repr(aggregator) == before, "fitting changed the settings")
+    require(posterior.seed == seed, "the result does not carry its seed")
+    require(bool(posterior.version), "the result does not carry the version")
 
 
 def _unanimous(aggregator: Any, seed: int) -> None:
@@ -195,7 +158,7 @@ def _unanimous(aggregator: Any, seed: int) -> None:
     both = replace(judgments, frame=pl.concat([judgments.frame, extra]))
     frame = aggregator.fit(both, seed=seed).frame.filter(pl.col("doc_id").str.contains("sure"))
     asked = frame["doc_id"].str.slice(4, 1).cast(pl.Float64)
-    _require(bool((frame["mode"] == asked).all()), "an item all agree on has another grade")
+    require(bool((frame["mode"] == asked).all()), "an item all agree on has another grade")
 
 
 def _one_annotator(aggregator: Any, seed: int) -> None:
@@ -204,7 +167,7 @@ def _one_annotator(aggregator: Any, seed: int) -> None:
          "label": [0, 1, 2]}
     )  # fmt: skip
     posterior = aggregator.fit(Judgments.of(frame), seed=seed)
-    _sane(posterior, 3, 1)
+    sane(posterior, 3, 1)
 
 
 def _one_item(aggregator: Any, seed: int) -> None:
@@ -212,7 +175,7 @@ def _one_item(aggregator: Any, seed: int) -> None:
         {"query_id": ["q"] * 4, "doc_id": ["a"] * 4, "annotator_id": list("wxyz"),
          "label": [2, 2, 2, 0]}
     )  # fmt: skip
-    _sane(aggregator.fit(Judgments.of(frame, scale="0,1,2"), seed=seed), 1, 4)
+    sane(aggregator.fit(Judgments.of(frame, scale="0,1,2"), seed=seed), 1, 4)
 
 
 def _one_grade(aggregator: Any, seed: int) -> None:
@@ -220,14 +183,14 @@ def _one_grade(aggregator: Any, seed: int) -> None:
         {"query_id": ["q"] * 4, "doc_id": list("aabb"), "annotator_id": list("xyxy"),
          "label": [1, 1, 1, 1]}
     )  # fmt: skip
-    _sane(aggregator.fit(Judgments.of(frame), seed=seed), 2, 2)
+    sane(aggregator.fit(Judgments.of(frame), seed=seed), 2, 2)
 
 
 def _empty(aggregator: Any, seed: int) -> None:
     frame = pl.DataFrame(
         schema=dict.fromkeys((*PAIR, "annotator_id"), pl.String) | {"label": pl.Int64}
     )
-    _sane(aggregator.fit(Judgments.of(frame, scale="0,1,2"), seed=seed), 0, 0)
+    sane(aggregator.fit(Judgments.of(frame, scale="0,1,2"), seed=seed), 0, 0)
 
 
 def _heavy_item(aggregator: Any, seed: int) -> None:
@@ -245,19 +208,19 @@ def _heavy_item(aggregator: Any, seed: int) -> None:
     )
     both = replace(judgments, frame=pl.concat([judgments.frame, extra]))
     posterior = aggregator.fit(both, seed=seed)
-    _sane(posterior, 61, 5012)
+    sane(posterior, 61, 5012)
     heavy = posterior.frame.filter(pl.col("doc_id") == "heavy")
-    _require(heavy["mode"].item() == 2.0, "the item with 5,000 judgments has another grade")
+    require(heavy["mode"].item() == 2.0, "the item with 5,000 judgments has another grade")
 
 
 def _every_item(aggregator: Any, seed: int) -> None:
     judgments, _ = crowd(seed)
     posterior = aggregator.fit(judgments, seed=seed)
-    _sane(posterior, judgments.codes.n_items, judgments.codes.n_annotators)
+    sane(posterior, judgments.codes.n_items, judgments.codes.n_annotators)
     there = judgments.frame.select(PAIR).unique()
     same = there.join(posterior.items, on=PAIR, how="inner").height == there.height
-    _require(same, "items were dropped or invented")
-    _require(
+    require(same, "items were dropped or invented")
+    require(
         int(posterior.items["judgments"].sum()) == len(judgments), "judgments were lost on the way"
     )
 
@@ -273,9 +236,9 @@ def _right_person(aggregator: Any, seed: int) -> None:
     ).sort("rank")
     counts = judgments.frame.group_by("annotator_id").len()
     both = ordered.join(counts, on="annotator_id")
-    _require(bool((both["judgments"] == both["len"]).all()), "judgments counted for another")
+    require(bool((both["judgments"] == both["len"]).all()), "judgments counted for another")
     best = ordered["expertise"].to_numpy()
-    _require(
+    require(
         float(np.corrcoef(np.argsort(np.argsort(best)), np.arange(best.size))[0, 1]) > 0.5,
         "expertise does not follow how often annotators are right",
     )
@@ -287,7 +250,7 @@ def _recovers(aggregator: Any, seed: int) -> None:
     frame = aggregator.fit(judgments, seed=seed).frame
     item = frame["doc_id"].str.slice(1).cast(pl.Int64).to_numpy()
     right = float(np.mean(frame["mode"].to_numpy() == truth[item]))
-    _require(right > 0.9, f"only {right:.0%} of the grades are right with good annotators")
+    require(right > 0.9, f"only {right:.0%} of the grades are right with good annotators")
 
 
 def _shards(aggregator: Any, seed: int) -> None:
@@ -302,7 +265,7 @@ def _shards(aggregator: Any, seed: int) -> None:
     for shards in (2, 3):
         other = replace(aggregator, shards=shards)
         for engine in (Serial(), Threads(2)):
-            _same(first, other.fit(judgments, seed=seed, engine=engine), f"{shards} shards", 1e-10)
+            same(first, other.fit(judgments, seed=seed, engine=engine), f"{shards} shards", 1e-10)
 
 
 def _never_falls(aggregator: Any, seed: int) -> None:
@@ -318,7 +281,7 @@ def _never_falls(aggregator: Any, seed: int) -> None:
         falls = bounds.with_columns(pl.col("bound").diff().over(runs).alias("d"))
         worst = falls["d"].min()
         size = float(bounds["bound"].abs().max() or 1.0)
-        _require(
+        require(
             worst is None or float(worst) >= -1e-9 * size,
             f"the bound falls by {worst}",
         )
@@ -331,9 +294,9 @@ def _converged(aggregator: Any, seed: int) -> None:
     judgments, _ = crowd(seed, good=(0.2, 0.9))
     short = replace(aggregator, max_iterations=2, tolerance=1e-9)
     posterior = short.fit(judgments, seed=seed)
-    _require(not posterior.converged, "'converged' after running out of iterations")
+    require(not posterior.converged, "'converged' after running out of iterations")
     said = any("NOT converged" in note for note in posterior.notes)
-    _require(said, "no note says that it did not converge")
+    require(said, "no note says that it did not converge")
 
 
 def _distinct_starts(aggregator: Any, seed: int) -> None:
@@ -341,9 +304,7 @@ def _distinct_starts(aggregator: Any, seed: int) -> None:
         raise DoesNotApply
     judgments, _ = crowd(seed, good=(0.2, 0.9))
     first = aggregator.fit(judgments, seed=seed).bounds.filter(pl.col("iteration") == 0)
-    _require(
-        first["bound"].n_unique() == first.height, "restarts begin at the same place: one seed"
-    )
+    require(first["bound"].n_unique() == first.height, "restarts begin at the same place: one seed")
 
 
 def _gold(aggregator: Any, seed: int) -> None:
@@ -357,7 +318,7 @@ def _gold(aggregator: Any, seed: int) -> None:
     if any("not used" in note for note in posterior.notes):
         return
     frame = posterior.frame.join(gold.frame, on=PAIR)
-    _require(
+    require(
         bool(((frame["mode"] - frame["relevance"]).abs() < CLOSE).all()),
         "a known grade was not held",
     )
@@ -369,22 +330,7 @@ def _warm(aggregator: Any, seed: int) -> None:
     early = judgments.frame.filter(pl.int_range(pl.len()) < 200)
     first = aggregator.fit(replace(judgments, frame=early), seed=seed)
     again = aggregator.fit(judgments, start=first, seed=seed)
-    _sane(again, judgments.codes.n_items, judgments.codes.n_annotators)
-
-
-def _sane(posterior: Posterior, items: int, annotators: int) -> None:
-    _require(posterior.items.height == items, f"{posterior.items.height} items, not {items}")
-    _require(
-        posterior.annotators.height == annotators,
-        f"{posterior.annotators.height} annotators, not {annotators}",
-    )
-    p = posterior.probabilities
-    _require(p.shape == (items, posterior.scale.size), "the probabilities have another shape")
-    _require(bool(np.isfinite(p).all() and (p >= -1e-12).all()), "a probability is no probability")
-    _require(bool(np.allclose(p.sum(axis=1), 1.0, atol=1e-9)), "probabilities do not sum to 1")
-    for name in ("estimate", "mean", "sd"):
-        column = posterior.items[name].to_numpy()
-        _require(bool(np.isfinite(column).all()), f"{name} is not finite")
+    sane(again, judgments.codes.n_items, judgments.codes.n_annotators)
 
 
 CHECKS: list[tuple[str, Callable[[Any, int], None]]] = [

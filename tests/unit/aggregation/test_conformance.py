@@ -5,7 +5,8 @@ from venire.aggregation.mean import Mean
 from venire.aggregation.ordinal_mixture import OrdinalMixture
 from venire.errors import UnknownName
 from venire.testing import check_aggregator
-from venire.testing.aggregators import CHECKS, Nonconforming
+from venire.testing.aggregators import CHECKS
+from venire.testing.rules import Nonconforming
 
 VOTES = {
     "the bound never falls", "distinct starts", "any number of shards", "converged only if so",

@@ -10,8 +10,8 @@ from scipy.special import gammaln, psi
 
 from venire import Judgments, Qrels, Scale
 from venire.aggregation import loop
-from venire.aggregation.mixture_layout import lay_out
-from venire.aggregation.mixture_problem import Problem, State
+from venire.aggregation.mixture_problem import Problem
+from venire.aggregation.mixture_state import State, lay_out
 from venire.aggregation.ordinal_mixture import OrdinalMixture
 from venire.errors import BadSetting, DataError
 

@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from venire import Qrels
-from venire.cli.aggregate import REPEATS, RULES
+from venire.cli.aggregate import RULES
+from venire.cli.options import REPEATS
 from venire.tables.judgments import REPEATS as TABLE_REPEATS
 
 

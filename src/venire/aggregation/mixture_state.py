@@ -1,8 +1,9 @@
-"""Judgments laid out by category of difficulty."""
+"""The mixture's judgments, laid out by category of difficulty, and its state."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from venire.errors import BadSetting, DataError
 from venire.tables.codes import JudgmentCodes, code
 from venire.tables.judgments import Judgments
 
+Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
 CATEGORY = "venire:category"
 RESERVED = ("inverse_difficulty", "inverse_difficulty_sd")
@@ -77,3 +79,62 @@ def _column_category(
         pair = " ".join(mixed.select(base.PAIR).row(0))
         raise DataError(f"difficulty column {column} has different values for item {pair}")
     return code(values[CATEGORY][codes.items["first"].to_numpy()])
+
+
+@dataclass(frozen=True)
+class State:
+    """Variational parameters of the source document's equation (3), and its theta."""
+
+    mu: Floats
+    var: Floats
+    alpha_n: Floats
+    beta_n: Floats
+    eps: Floats
+    phi_c: Floats
+    eta_c: Floats
+    alpha: float
+    beta: float
+    sharpness: Floats | None = None
+    """Sum of squared responsibilities [N], from which the sd of epsilon follows."""
+
+    @cached_property
+    def tau(self) -> Floats:
+        """Mean expertise [N]."""
+        return self.alpha_n / self.beta_n
+
+    @cached_property
+    def delta(self) -> Floats:
+        """Mean inverse difficulty [C]."""
+        return self.phi_c / self.eta_c
+
+    @cached_property
+    def tables(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return sqrt of mean and psi(shape) - ln(shape), for tau and for delta."""
+        from scipy.special import psi
+
+        return (
+            np.sqrt(self.tau),
+            psi(self.alpha_n) - np.log(self.alpha_n),
+            np.sqrt(self.delta),
+            psi(self.phi_c) - np.log(self.phi_c),
+        )
+
+
+def eps_sd(state: State, count: Longs) -> Floats:
+    """Return the sd of epsilon, wider where spam is hard to tell from error.
+
+    Known membership would give the information n / (eps (1 - eps)); what is observed is
+    sum (omega - eps)^2 / (eps (1 - eps))^2. The sd of a Beta posterior is widened by the
+    root of their ratio, up to that of not knowing (a uniform distribution).
+    """
+    sd = base.beta_sd(state.eps, count)
+    if state.sharpness is None:
+        return sd
+    eps = state.eps
+    complete = count * eps * (1.0 - eps)
+    observed = state.sharpness - count * eps**2
+    lost = np.divide(complete, observed, out=np.full_like(eps, np.inf), where=observed > 0)
+    certain = complete < 1e-6 * count
+    widened: Floats = np.where(certain, sd, sd * np.sqrt(np.maximum(lost, 1.0)))
+    capped: Floats = np.minimum(widened, 12.0**-0.5)
+    return capped

@@ -1,0 +1,1 @@
+"""Agreement between annotators: judgments in, figures with their intervals out."""

@@ -1,0 +1,81 @@
+"""Intervals by bootstrap over topics: what other topics would have given.
+
+Judgments of one topic are not independent (one need, one pool, often one annotator), so whole
+topics are drawn, with replacement. A resample is a weighted sum of the topics' tables, so that
+none is counted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from venire.agreement.value import Floats
+from venire.errors import BadSetting
+
+CELLS = 4_000_000
+"""Numbers held at once."""
+
+
+def resample(
+    tables: Sequence[Floats],
+    figures: Callable[..., Mapping[str, Floats]],
+    *,
+    times: int,
+    seed: int,
+) -> dict[str, Floats]:
+    """Return every figure of resampled topics, by name [times]; nan where undefined.
+
+    Parameters
+    ----------
+    tables : sequence of float [T, ...]
+        What the figures are made of, one row a topic.
+    figures : callable
+        Takes the summed tables ([n, ...] each) and returns figures [n] by name.
+    times : int
+        Number of resamples.
+    seed : int
+
+    Raises
+    ------
+    BadSetting
+        For a number of resamples below 1.
+    """
+    if times < 1:
+        raise BadSetting(f"bootstrap is a number of resamples, at least 1, not {times}")
+    n_topics = tables[0].shape[0]
+    random = np.random.default_rng(seed)
+    width = max([n_topics, *(int(np.prod(table.shape[1:])) for table in tables)])
+    step = max(1, CELLS // max(width, 1))
+    parts: list[Mapping[str, Floats]] = []
+    for start in range(0, times, step):
+        size = min(step, times - start)
+        weight = random.multinomial(n_topics, np.full(n_topics, 1.0 / n_topics), size=size)
+        drawn = weight.astype(np.float64)
+        sums = [
+            (drawn @ table.reshape(n_topics, -1)).reshape(size, *table.shape[1:])
+            for table in tables
+        ]
+        parts.append(figures(*sums))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def percentile(draws: Floats, *, level: float = 0.95) -> tuple[float | None, float | None, int]:
+    """Return the ends of the percentile interval, and how many draws were undefined.
+
+    Undefined draws are left out; where that is more than half of them there is no interval.
+
+    Examples
+    --------
+    >>> low, high, undefined = percentile(np.arange(101.0), level=0.9)
+    >>> round(low, 9), round(high, 9), undefined
+    (5.0, 95.0, 0)
+    """
+    good = draws[~np.isnan(draws)]
+    undefined = draws.size - good.size
+    if good.size == 0 or undefined > draws.size / 2:
+        return None, None, undefined
+    tail = (1.0 - level) / 2
+    low, high = np.quantile(good, [tail, 1.0 - tail])
+    return float(low), float(high), undefined

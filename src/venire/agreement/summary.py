@@ -1,0 +1,246 @@
+"""All that is said of the agreement of a table of judgments, in one result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from venire.agreement.bootstrap import percentile, resample
+from venire.agreement.breakdown import by_annotator, by_grade, column
+from venire.agreement.counts import PairCounts, first_relevant, pair_counts
+from venire.agreement.figures import OF_RELEVANCE, Figures, of_two, reasons
+from venire.agreement.fleiss import formula
+from venire.agreement.value import Floats, Value, why
+from venire.agreement.words import sentence, warnings
+from venire.errors import BadSetting
+from venire.tables.judgments import KEY, Judgments
+from venire.tables.schema import counted
+
+HEADLINE = "alpha-ordinal"
+GRADED, BINARY = "graded", "relevant or not"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the annotators of a table agree.
+
+    Attributes
+    ----------
+    values : tuple of Value
+        Figures over all topics, each with its interval where there is one. ``alpha-ordinal``
+        is the headline and comes first.
+    topics : polars.DataFrame
+        One row a topic.
+    grades : polars.DataFrame
+        One row a grade; see :func:`venire.agreement.breakdown.by_grade`.
+    annotators : polars.DataFrame
+        One row an annotator against the rest; see
+        :func:`venire.agreement.breakdown.by_annotator`.
+    sentence : str
+        What the headline means.
+    warnings : tuple of str
+        Where a figure alone would mislead.
+    notes : tuple of str
+        What was counted, left out or undefined, and why.
+    relevant_from : float
+        Smallest grade that counts as relevant.
+    bootstrap, seed : int
+    version : str
+    """
+
+    values: tuple[Value, ...]
+    topics: pl.DataFrame
+    grades: pl.DataFrame
+    annotators: pl.DataFrame
+    sentence: str
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    relevant_from: float
+    bootstrap: int
+    seed: int
+    version: str
+
+    def __getitem__(self, name: str) -> Value:
+        """Return a figure by its name."""
+        for value in self.values:
+            if value.name == name:
+                return value
+        raise KeyError(name)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The figures as rows: ``measure, labels, value`` and, with intervals, ``low, high``."""
+        ends = any(value.low is not None for value in self.values)
+        return [
+            {
+                "measure": value.name,
+                "labels": BINARY if value.name in OF_RELEVANCE else GRADED,
+                "value": value.value,
+                **({"low": value.low, "high": value.high} if ends else {}),
+            }
+            for value in self.values
+        ]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The figures as a table."""
+        numbers = ("value", "low", "high")
+        return pl.DataFrame(
+            self.rows,
+            schema_overrides={name: pl.Float64 for name in numbers if name in self.rows[0]},
+        )
+
+
+def agreement(
+    judgments: Judgments,
+    *,
+    relevant_from: float | str | None = None,
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> Agreement:
+    """Return how far the annotators of a table agree.
+
+    Parameters
+    ----------
+    judgments : Judgments
+    relevant_from : float or str, optional
+        Smallest grade that counts as relevant, or its name; the scale's own by default.
+    bootstrap : int
+        Number of resamples of the topics for the 95% intervals; 0 for none.
+    seed : int
+        Seed of the resamples.
+
+    Raises
+    ------
+    BadSetting
+        For a grade that is not on the scale, or a negative number of resamples.
+
+    Examples
+    --------
+    >>> table = Judgments.from_dict({"query_id": ["q"] * 6, "doc_id": list("aabbcc"),
+    ...     "annotator_id": ["x", "y"] * 3, "label": [0, 0, 1, 1, 0, 1]})
+    >>> result = agreement(table)
+    >>> result["overlap"].value
+    0.5
+    >>> result.sentence
+    "Krippendorff's alpha (ordinal) is 0.44: below 0.67, a dubious basis for evaluation."
+    """
+    if bootstrap < 0:
+        raise BadSetting(f"bootstrap is a number of resamples, 0 or more, not {bootstrap}")
+    first = first_relevant(judgments.scale, relevant_from)
+    counts = pair_counts(judgments)
+    tables = [counts.by_judgment, counts.by_item]
+    if judgments.codes.n_annotators == 2:
+        tables.append(of_two(judgments))
+    figures = Figures(counts.scale.array(), first)
+    overall = figures(*(table.sum(axis=0)[None] for table in tables))
+    known = reasons(counts, first)
+    values = [
+        Value.of(name, value[0], known.get(name, why(counts.by_item.sum(axis=0))))
+        for name, value in overall.items()
+    ]
+    notes = [*_counted(judgments), *_repeated(judgments), *counts.notes]
+    if counts.items.any():
+        notes.append(f"fleiss-kappa: {formula(counts)}")
+    if bootstrap:
+        values, more = _intervals(values, tables, figures, bootstrap, seed)
+        notes += more
+    by_topic = figures(*tables)
+    notes += _undefined(values, by_topic)
+    by_name = {value.name: value for value in values}
+    return Agreement(
+        values=tuple(values),
+        topics=_topics(counts, by_topic),
+        grades=by_grade(counts),
+        annotators=by_annotator(judgments, first),
+        sentence=sentence(by_name[HEADLINE]),
+        warnings=warnings(by_name, counts, first),
+        notes=tuple(notes),
+        relevant_from=counts.scale.values[first],
+        bootstrap=bootstrap,
+        seed=seed,
+        version=version("venire"),
+    )
+
+
+def _counted(judgments: Judgments) -> list[str]:
+    codes = judgments.codes
+    return [
+        f"{counted(codes.n_judgments, 'judgment')}, {counted(codes.n_annotators, 'annotator')}, "
+        f"{counted(codes.n_items, 'item')}",
+        *judgments.notes,
+    ]
+
+
+def _repeated(judgments: Judgments) -> list[str]:
+    """Say where agreement with oneself counts as agreement."""
+    number = judgments.codes.n_judgments - judgments.frame.select(KEY).n_unique()
+    if not number:
+        return []
+    return [
+        f"{counted(number, 'repeated judgment')} count as if of another annotator, so that "
+        "agreement with oneself counts; repeats 'last' leaves them out"
+    ]
+
+
+def _intervals(
+    values: list[Value], tables: list[Floats], figures: Figures, times: int, seed: int
+) -> tuple[list[Value], list[str]]:
+    """Add the intervals; topics without a pair say nothing and are not drawn."""
+    used = tables[1].any(axis=(1, 2))
+    n_topics = int(used.sum())
+    if n_topics < 2:
+        return values, [f"no intervals: they need at least two topics, and there are {n_topics}"]
+    draws = resample([table[used] for table in tables], figures, times=times, seed=seed)
+    notes = [
+        f"intervals: 95%, percentiles of {counted(times, 'resample')} of "
+        f"{counted(n_topics, 'topic')}, seed {seed}"
+    ]
+    out = []
+    lost: dict[int, list[str]] = {}
+    for value in values:
+        if value.value is None:
+            out.append(value)
+            continue
+        low, high, undefined = percentile(draws[value.name])
+        if undefined:
+            lost.setdefault(undefined, []).append(value.name)
+        out.append(replace(value, low=low, high=high))
+    notes += [
+        f"undefined in {number:,} of {counted(times, 'resample')}, which are left out: "
+        f"{', '.join(names)}"
+        for number, names in lost.items()
+    ]
+    return out, notes
+
+
+def _undefined(values: list[Value], by_topic: dict[str, Floats]) -> list[str]:
+    """Say which figures are undefined, and why; and in how many topics the headline is."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        if value.value is None:
+            found.setdefault(value.notes[0], []).append(value.name)
+    notes = [f"{reason}: {', '.join(names)}" for reason, names in found.items()]
+    number = int(np.isnan(by_topic[HEADLINE]).sum())
+    if number:
+        notes.append(
+            f"{HEADLINE} is undefined in {counted(number, 'topic')}: only one label used, or no "
+            "item with two judgments"
+        )
+    return notes
+
+
+def _topics(counts: PairCounts, by_topic: dict[str, Floats]) -> pl.DataFrame:
+    shown = ("alpha-ordinal", "fleiss-kappa", "agreement", "positive-agreement", "overlap")
+    return pl.DataFrame(
+        {
+            "query_id": counts.topics,
+            "items": counts.items,
+            "judgments": counts.judgments,
+            **{name.replace("-", "_"): column(by_topic[name]) for name in shown},
+        }
+    )

@@ -1,0 +1,74 @@
+"""What the checks are made of: what must hold, and two results that must be the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from venire.aggregation.posterior import Posterior
+from venire.errors import VenireError
+
+CLOSE = 1e-6
+PAIR = ["query_id", "doc_id"]
+
+
+class Nonconforming(VenireError, AssertionError):
+    """An aggregator that breaks a rule."""
+
+
+class DoesNotApply(Exception):
+    """A check that says nothing about this kind of aggregator."""
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise unless a condition holds."""
+    if not condition:
+        raise Nonconforming(message)
+
+
+def in_order(posterior: Posterior) -> Posterior:
+    """Return a result with items and annotators in the order of their ids."""
+    order = posterior.items.with_row_index("at").sort(PAIR)["at"].to_numpy()
+    people = posterior.annotators.with_row_index("at").sort("annotator_id")["at"].to_numpy()
+    return replace(
+        posterior,
+        items=posterior.items[order],
+        probabilities=posterior.probabilities[order],
+        annotators=posterior.annotators[people],
+    )
+
+
+def same(first: Posterior, second: Posterior, what: str, close: float = CLOSE) -> None:
+    """Require that two results are the same."""
+    a, b = in_order(first), in_order(second)
+    require(a.items.height == b.items.height, f"{what}: another number of items")
+    for name in ("estimate", "mean"):
+        gap = np.abs(a.items[name].to_numpy() - b.items[name].to_numpy()).max(initial=0.0)
+        require(bool(gap <= close), f"{what}: {name} differs by {gap:.2g}")
+    gap = np.abs(a.probabilities - b.probabilities).max(initial=0.0)
+    require(bool(gap <= close), f"{what}: grade probabilities differ by {gap:.2g}")
+    require(bool(np.array_equal(a.mode, b.mode)), f"{what}: the most probable grades differ")
+    for name, dtype in a.annotators.schema.items():
+        if dtype.is_float():
+            left = a.annotators[name].to_numpy()
+            right = b.annotators[name].to_numpy()
+            scale = np.maximum(np.abs(left), 1.0)
+            gap = (np.abs(left - right) / scale).max(initial=0.0)
+            require(bool(gap <= close), f"{what}: {name} of annotators differs by {gap:.2g}")
+
+
+def sane(posterior: Posterior, items: int, annotators: int) -> None:
+    """Require a result of the right size whose numbers are numbers."""
+    require(posterior.items.height == items, f"{posterior.items.height} items, not {items}")
+    require(
+        posterior.annotators.height == annotators,
+        f"{posterior.annotators.height} annotators, not {annotators}",
+    )
+    p = posterior.probabilities
+    require(p.shape == (items, posterior.scale.size), "the probabilities have another shape")
+    require(bool(np.isfinite(p).all() and (p >= -1e-12).all()), "a probability is no probability")
+    require(bool(np.allclose(p.sum(axis=1), 1.0, atol=1e-9)), "probabilities do not sum to 1")
+    for name in ("estimate", "mean", "sd"):
+        column = posterior.items[name].to_numpy()
+        require(bool(np.isfinite(column).all()), f"{name} is not finite")
