@@ -12,6 +12,8 @@ import click
 from venire.errors import UnknownName, VenireError
 
 COMMANDS = {
+    "retrieve": ("venire.cli.retrieve", "Make runs from documents and topics."),
+    "pool": ("venire.cli.pool", "Choose the documents to judge."),
     "aggregate": ("venire.cli.aggregate", "Infer grades from judgments."),
     "demo": ("venire.cli.demo", "Run the whole chain on a small made-up collection."),
 }
