@@ -23,7 +23,12 @@ TIES = ("trec", "docid-ascending", "file-order")
     help="Names of systems, or all.",
 )
 @click.option(
-    "-o", "--output", "folder", metavar="DIR", required=True, help="Write one TREC run a system."
+    "-o",
+    "--output",
+    "folder",
+    metavar="DIR",
+    required=True,
+    help="Write the runs here.",
 )
 @click.option("--depth", type=int, default=1000, show_default=True, help="Documents a topic.")
 @click.option(
@@ -53,13 +58,14 @@ def command(
     """Search the documents of COLLECTION for its topics with classical systems.
 
     COLLECTION is a folder with topics (.tsv, .jsonl) and documents (.jsonl, .tsv), or
-    Cranfield as it is distributed. DIR gets one file a system, for venire pool.
+    Cranfield as it is distributed. DIR gets one run a system, for venire pool, and the
+    grades of the collection as TREC qrels.
     """
     from pathlib import Path
 
     import polars as pl
 
-    from venire.formats import write_runs
+    from venire.formats import write_qrels, write_runs
     from venire.formats.collection import read_collection
     from venire.retrieval.systems import named, retrieve
     from venire.tables.runs import Runs
@@ -86,6 +92,8 @@ def command(
                 "file": str(path),
             }
         )
+    for name, qrels in folder_read.qrels.items():
+        write_qrels(qrels, Path(folder) / f"{name}.qrels")
     notes = [
         f"{counted(folder_read.documents.height, 'document')}, "
         f"{counted(folder_read.topics.height, 'topic')}",

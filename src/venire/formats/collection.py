@@ -91,12 +91,18 @@ def read_collection(folder: str | Path) -> Collection:
 
 
 def read_run_files(paths: Iterable[str | Path]) -> Runs:
-    """Read files of runs into one table.
+    """Read files of runs into one table; a folder stands for the ``*.run`` files in it.
 
     A run is named by its tag. Where two files have the same tag, the tag would mix two systems,
     so runs of these files are named by the file (``file`` or ``file/tag``), and a note says so.
     """
-    read = [(stem(str(path)), read_runs(path)) for path in paths]
+    files: list[Path] = []
+    for path in map(Path, paths):
+        inside = _files(path, ".run") if path.is_dir() else [path]
+        if not inside:
+            raise DataError(f"{path}: there is no *.run file in the folder")
+        files += inside
+    read = [(stem(str(path)), read_runs(path)) for path in files]
     if not read:
         empty = dict.fromkeys(SCHEMA.known, pl.String) | {"score": pl.Float64}
         return Runs(pl.DataFrame(schema=empty))
