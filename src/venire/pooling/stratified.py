@@ -134,8 +134,8 @@ def allot(room: np.ndarray[Any, Any], budget: int) -> np.ndarray[Any, Any]:
         takers = space.sum(axis=1)
         if not ((left > 0) & (takers > 0)).any():
             return given
-        # An even share, and one more for the first strata while the rest lasts.
         share, rest = np.divmod(np.maximum(left, 0), np.maximum(takers, 1))
-        place = np.cumsum(space, axis=1)
-        want = np.where(space, share[:, None] + (place <= rest[:, None]), 0)
+        # One more for the first strata, once there is less left than one each.
+        extra = (np.cumsum(space, axis=1) <= rest[:, None]) & (share == 0)[:, None]
+        want = np.where(space, share[:, None] + extra, 0)
         given = given + np.minimum(want, room - given)
