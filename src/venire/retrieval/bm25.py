@@ -16,7 +16,7 @@ class Bm25:
 
     score(q, d) = sum over the terms t of q of
     c(t, q) * ln(1 + (N - n_t + 0.5) / (n_t + 0.5))
-    * (k1 + 1) * c(t, d) / (c(t, d) + k1 * (1 - b + b * |d| / mean |d|))
+    * (k1 + 1) * c(t, d) / (c(t, d) + k1 * (1 - b + b * length(d) / mean length))
 
     The logarithm has the 1 that Lucene adds, so that no term counts against a document.
 

@@ -41,8 +41,8 @@ class Index:
         In the order of the collection.
     terms : polars.Series [V]
         Sorted.
-    counts : scipy.sparse.csr_array of float64 [V, N]
-        How often each term occurs in each document.
+    counts : sparse float64 [V, N]
+        A scipy csr_array: how often each term occurs in each document.
     analyzer : Analyzer
 
     Examples

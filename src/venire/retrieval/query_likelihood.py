@@ -16,11 +16,11 @@ class QueryLikelihood:
     """Log probability that a document's language model gives the query.
 
     score(q, d) = sum over the terms t of q of
-    c(t, q) * ln((c(t, d) + mu * p(t)) / (|d| + mu)) less the same with c(t, d) = 0 and |d| = 0,
-    which depends on the query only. That is
-    sum c(t, q) * ln(1 + c(t, d) / (mu * p(t))) + |q| * ln(mu / (|d| + mu)).
+    c(t, q) * ln((c(t, d) + mu * p(t)) / (length(d) + mu)), less the same for a document without
+    terms, which depends on the query only. That is
+    sum c(t, q) * ln(1 + c(t, d) / (mu * p(t))) + length(q) * ln(mu / (length(d) + mu)).
     p(t) is the term's share of all terms of the collection. Only documents that have a query
-    term are ranked; a query word that no document has is left out of |q| too.
+    term are ranked; a query word that no document has is left out of length(q) too.
 
     Attributes
     ----------

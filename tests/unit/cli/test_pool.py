@@ -3,6 +3,10 @@ import json
 import polars as pl
 import pytest
 
+from venire.cli import pool, retrieve
+from venire.pooling.strategies import SETTINGS
+from venire.tables.runs import TIES
+
 # The three systems of the article on pooling.
 ARTICLE = {"A": [3, 7, 12, 5, 9], "B": [7, 3, 15, 22, 5], "C": [12, 40, 3, 7, 18]}
 
@@ -129,3 +133,10 @@ def test_no_runs(tmp_path, venire):
     status, _, err = venire("pool", tmp_path)
     assert status == 2
     assert "there is no *.run file" in err
+
+
+def test_choices_are_those_of_the_library():
+    assert tuple(SETTINGS) == pool.STRATEGIES
+    assert retrieve.TIES == TIES
+    ties = next(option for option in pool.command.params if option.name == "ties")
+    assert tuple(ties.type.choices) == TIES
