@@ -1,10 +1,11 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy import sparse
 
 from venire.errors import BadSetting, DataError, MissingColumns, UnknownName
 from venire.retrieval import index as index_module
-from venire.retrieval.index import Index
+from venire.retrieval.index import Index, product
 from venire.retrieval.simple import Coordination
 from venire.retrieval.systems import SYSTEMS, named, retrieve
 
@@ -87,3 +88,24 @@ def test_wrong_input():
         named(["bm52"])
     with pytest.raises(BadSetting, match="at least one system"):
         named([])
+
+
+def test_the_product_keeps_every_match():
+    rng = np.random.default_rng(4)
+    # Small whole numbers of both signs cancel often.
+    left = sparse.csr_array(rng.integers(0, 3, (20, 12)).astype(float))
+    right = sparse.csr_array(rng.integers(-2, 3, (12, 30)).astype(float))
+    found = product(left, right)
+    assert np.array_equal(found.toarray(), left.toarray() @ right.toarray())
+    matches = (left.toarray() != 0).astype(int) @ (right.toarray() != 0).astype(int)
+    assert found.nnz == (matches > 0).sum()
+    assert (found.data == 0).any()
+
+
+@pytest.mark.parametrize("texts", [["", None], ["the", "of a"]])
+def test_a_collection_without_a_term_gives_an_empty_run(texts):
+    documents = pl.DataFrame({"doc_id": ["a", "b"], "text": texts})
+    runs = retrieve(documents, TOPICS)
+    # Stop words are terms of two systems, but no topic asks for them.
+    assert len(runs) == 0
+    assert "bm25: 2 topics match no document" in runs.notes
