@@ -12,6 +12,8 @@ import click
 from venire.errors import UnknownName, VenireError
 
 COMMANDS = {
+    "retrieve": ("venire.cli.retrieve:command", "Make runs from documents and topics."),
+    "pool": ("venire.cli.pool:command", "Choose the documents to judge."),
     "aggregate": ("venire.cli.aggregate:command", "Infer grades from judgments."),
     "agreement": ("venire.cli.agreement:command", "Say how far annotators agree."),
     "evaluate": ("venire.cli.evaluate:evaluate_command", "Score runs under settled grades."),

@@ -1,0 +1,205 @@
+"""A test collection as a folder: topics, documents, runs and qrels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import polars as pl
+
+from venire.errors import DataError, DuplicateRows, MissingColumns
+from venire.formats import read_frame, read_qrels, read_runs
+from venire.formats.smart import read_codes, read_smart
+from venire.formats.source import stem
+from venire.tables.qrels import Qrels
+from venire.tables.runs import SCHEMA, Runs
+from venire.tables.schema import Source, counted
+
+TOPICS = ("query_id", "title", "description", "narrative")
+DOCUMENTS = ("doc_id", "title", "text")
+CRANFIELD = ("cran.all.1400", "cran.qry", "cranqrel")
+_TABLES = (".tsv", ".jsonl", ".csv", ".parquet")
+_PACKED = ("", ".gz", ".xz", ".zst")
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Topics, documents, runs and qrels of one test collection; what is not there is empty.
+
+    Attributes
+    ----------
+    topics : polars.DataFrame
+        ``query_id, title, description, narrative``, all text; more columns are kept.
+    documents : polars.DataFrame
+        ``doc_id, title, text``, all text, in the order of the file; more columns are kept.
+    runs : Runs
+        All runs in one table, by ``run_id``.
+    qrels : mapping of str to Qrels
+        File name without ending -> its grades.
+    notes : tuple of str
+    """
+
+    topics: pl.DataFrame
+    documents: pl.DataFrame
+    runs: Runs
+    qrels: Mapping[str, Qrels]
+    notes: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Collection:
+        """Read a folder; see :func:`read_collection`."""
+        return read_collection(folder)
+
+
+def read_collection(folder: str | Path) -> Collection:
+    """Read a folder in Venire's layout, or Cranfield as it is distributed.
+
+    Venire's layout: ``topics`` and ``documents`` as .tsv, .jsonl, .csv or .parquet (packed with
+    gz, xz or zst where you like), ``runs/*.run`` and ``qrels/*.qrels``. Any of them may be missing.
+
+    Cranfield: ``cran.all.1400``, ``cran.qry`` and, where there is one, ``cranqrel``. Queries are
+    numbered by their place, 1 to 225, as the judgments number them (the numbers after ``.I``
+    have gaps and are kept in the column ``number``); the words of a query are its title.
+    Codes become grades as in :func:`venire.formats.smart.read_codes`.
+
+    Raises
+    ------
+    DataError
+        No such folder; nothing in it that is known; a file that cannot be read.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        what = "is a file, not a folder" if root.exists() else "there is no such folder"
+        raise DataError(f"{root}: {what}")
+    if (root / CRANFIELD[0]).exists() and (root / CRANFIELD[1]).exists():
+        return _cranfield(root)
+    notes: list[str] = []
+    topics = _table(root, "topics", TOPICS, ("query_id", "title"), notes)
+    documents = _table(root, "documents", DOCUMENTS, ("doc_id", "text"), notes)
+    runs = read_run_files(_files(root / "runs", ".run"))
+    files = _files(root / "qrels", ".qrels")
+    qrels = {stem(path.name): read_qrels(path) for path in files}
+    if topics.is_empty() and documents.is_empty() and not len(runs) and not qrels:
+        raise DataError(
+            f"{root}: holds no collection; it wants topics.tsv or .jsonl, documents.jsonl or "
+            ".tsv, runs/*.run, qrels/*.qrels (or Cranfield's cran.all.1400 and cran.qry)"
+        )
+    notes += [*runs.notes, *(note for one in qrels.values() for note in one.notes)]
+    return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))
+
+
+def read_run_files(paths: Iterable[str | Path]) -> Runs:
+    """Read files of runs into one table; a folder stands for the ``*.run`` files in it.
+
+    A run is named by its tag. Where two files have the same tag, the tag would mix two systems,
+    so runs of these files are named by the file (``file`` or ``file/tag``), and a note says so.
+    """
+    files: list[Path] = []
+    for path in map(Path, paths):
+        inside = _files(path, ".run") if path.is_dir() else [path]
+        if not inside:
+            raise DataError(f"{path}: there is no *.run file in the folder")
+        files += inside
+    read = [(stem(str(path)), read_runs(path)) for path in files]
+    if not read:
+        empty = dict.fromkeys(SCHEMA.known, pl.String) | {"score": pl.Float64}
+        return Runs(pl.DataFrame(schema=empty))
+    tags = [set(runs.frame["run_id"].unique()) for _, runs in read]
+    seen = [tag for of_file in tags for tag in of_file]
+    shared = {tag for tag in seen if seen.count(tag) > 1}
+    frames = []
+    notes: list[str] = []
+    for (name, runs), own in zip(read, tags, strict=True):
+        frame = runs.frame
+        if own & shared:
+            new = pl.lit(name) if len(own) == 1 else pl.lit(f"{name}/") + pl.col("run_id")
+            frame = frame.with_columns(new.alias("run_id"))
+        frames.append(frame)
+        notes += runs.notes
+    if shared:
+        notes.append(f"files share the tag {', '.join(sorted(shared))}; runs are named by file")
+    # Names by file may still meet (a/x.run and b/x.run): the table checks that.
+    table = pl.concat(frames)
+    return Runs(Runs.of(table).frame if shared else table, tuple(notes))
+
+
+def _files(folder: Path, ending: str) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.is_file() and Path(stem(path.name, keep_kind=True)).suffix == ending
+    )
+
+
+def _table(
+    root: Path, name: str, columns: tuple[str, ...], needed: tuple[str, ...], notes: list[str]
+) -> pl.DataFrame:
+    """Read topics or documents; text columns that are not there are empty text."""
+    there = [
+        path
+        for ending in _TABLES
+        for packed in _PACKED
+        if (path := root / f"{name}{ending}{packed}").exists()
+    ]
+    if not there:
+        notes.append(f"no {name} in {root}")
+        return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
+    if len(there) > 1:
+        both = " and ".join(path.name for path in there)
+        raise DataError(f"{root}: holds {both}; which are the {name}?")
+    frame, source = read_frame(there[0])
+    missing = [column for column in needed if column not in frame.columns]
+    if missing:
+        raise MissingColumns(missing, frame.columns, source.name)
+    frame = frame.with_columns(
+        (pl.col(column).cast(pl.String) if column in frame.columns else pl.lit(None, pl.String))
+        .fill_null("")
+        .alias(column)
+        for column in columns
+    )
+    _check_ids(frame[columns[0]], source)
+    return frame.select(*columns, *(other for other in frame.columns if other not in columns))
+
+
+def _check_ids(ids: pl.Series, source: Source) -> None:
+    empty = ids == ""
+    if empty.any():
+        raise source.error(int(empty.arg_true()[0]), f"{ids.name} is empty")
+    again = ~ids.is_first_distinct()
+    if again.any():
+        row = int(again.arg_true()[0])
+        raise DuplicateRows((ids[row],), *source.place(row), f"stands twice as {ids.name}")
+
+
+def _cranfield(root: Path) -> Collection:
+    documents = read_smart(root / CRANFIELD[0]).rename({"id": "doc_id"})
+    queries = read_smart(root / CRANFIELD[1])
+    topics = queries.with_row_index("place", offset=1).select(
+        pl.col("place").cast(pl.String).alias("query_id"),
+        pl.col("text").str.replace_all(r"\s+", " ").alias("title"),
+        pl.lit("").alias("description"),
+        pl.lit("").alias("narrative"),
+        pl.col("id").alias("number"),
+    )
+    _check_ids(documents["doc_id"], Source(str(root / CRANFIELD[0])))
+    qrels = {}
+    notes = ["queries are numbered by their place in cran.qry, not by .I"]
+    if (root / CRANFIELD[2]).exists():
+        qrels["cranqrel"] = read_codes(root / CRANFIELD[2])
+        notes.append("codes 1 (best) to 4 are grades 4 to 1; code -1 is grade 0, not relevant")
+    odd = documents.filter(pl.col("repeats"))["doc_id"]
+    if len(odd):
+        notes.append(
+            f"{counted(len(odd), 'document')} repeat a field marker ({', '.join(odd)}): the "
+            "lines under it are added to the field it names"
+        )
+    blank = documents.filter(pl.concat_str("title", "text") == "")["doc_id"]
+    if len(blank):
+        notes.append(f"{counted(len(blank), 'document')} without text ({', '.join(blank)}) kept")
+    documents = documents.select(*DOCUMENTS, "author", "source")
+    runs = read_run_files(_files(root / "runs", ".run"))
+    return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))

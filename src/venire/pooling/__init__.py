@@ -1,0 +1,1 @@
+"""Pools: which documents of the runs are judged."""

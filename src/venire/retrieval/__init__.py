@@ -1,0 +1,1 @@
+"""Classical retrieval systems, for the runs that a first pool is made of."""

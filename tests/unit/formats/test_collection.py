@@ -1,0 +1,110 @@
+import gzip
+
+import pytest
+
+from venire.errors import BadLine, DataError, DuplicateRows, MissingColumns
+from venire.formats.collection import Collection, read_collection, read_run_files
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "collection"
+    (root / "runs").mkdir(parents=True)
+    (root / "qrels").mkdir()
+    (root / "topics.tsv").write_text("query_id\ttitle\nq1\twing\n007\tlift\n")
+    (root / "documents.jsonl").write_text(
+        '{"doc_id": "d1", "title": "Wings", "text": "on wings", "url": "x"}\n'
+        '{"doc_id": "d2", "text": ""}\n'
+    )
+    (root / "runs" / "a.run").write_text("q1 Q0 d1 1 2.0 a\n")
+    (root / "runs" / "b.run.gz").write_bytes(gzip.compress(b"q1 Q0 d2 1 1.0 b\n"))
+    (root / "runs" / "notes.txt").write_text("no run")
+    (root / "qrels" / "nist.qrels").write_text("q1 0 d1 1\n")
+    return root
+
+
+def test_all_parts(folder):
+    found = Collection.read(folder)
+    assert found.topics.rows() == [("q1", "wing", "", ""), ("007", "lift", "", "")]
+    assert found.topics.columns == ["query_id", "title", "description", "narrative"]
+    assert found.documents.columns == ["doc_id", "title", "text", "url"]
+    assert found.documents.rows() == [("d1", "Wings", "on wings", "x"), ("d2", "", "", None)]
+    assert found.runs.frame["run_id"].to_list() == ["a", "b"]
+    assert found.qrels["nist"].to_dict() == {"q1": {"d1": 1}}
+    assert found.notes == ()
+
+
+def test_parts_may_be_missing(folder):
+    (folder / "documents.jsonl").unlink()
+    for part in ("runs", "qrels"):
+        for path in (folder / part).iterdir():
+            path.unlink()
+    found = read_collection(folder)
+    assert found.documents.is_empty()
+    assert len(found.runs) == 0
+    assert not found.qrels
+    assert found.notes == (f"no documents in {folder}",)
+
+
+def test_files_with_one_tag_are_named_by_file(folder):
+    (folder / "runs" / "c.run").write_text("q1 Q0 d1 1 2.0 a\n")
+    runs = read_run_files([folder / "runs"])
+    assert runs.frame["run_id"].to_list() == ["a", "b", "c"]
+    assert runs.notes == ("files share the tag a; runs are named by file",)
+
+
+def test_the_same_file_twice_is_refused(folder):
+    with pytest.raises(DuplicateRows, match="second time in run a"):
+        read_run_files([folder / "runs" / "a.run"] * 2)
+
+
+def test_wrong_folders(folder, tmp_path):
+    with pytest.raises(DataError, match="no such folder"):
+        read_collection(tmp_path / "nowhere")
+    with pytest.raises(DataError, match="is a file"):
+        read_collection(folder / "topics.tsv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="holds no collection"):
+        read_collection(tmp_path / "empty")
+    with pytest.raises(DataError, match=r"no \*\.run file"):
+        read_run_files([tmp_path / "empty"])
+
+
+def test_two_files_of_topics(folder):
+    (folder / "topics.jsonl").write_text('{"query_id": "q", "title": "x"}\n')
+    with pytest.raises(DataError, match=r"topics.tsv and topics.jsonl"):
+        read_collection(folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("query_id\ttext\nq\tx\n", MissingColumns, "missing column title"),
+        ("query_id\ttitle\nq\tx\nq\ty\n", DuplicateRows, "line 3: q stands twice"),
+        ("query_id\ttitle\n\tx\n", BadLine, "line 2: query_id is empty"),
+    ],
+)
+def test_wrong_topics(folder, text, error, said):
+    (folder / "topics.tsv").write_text(text)
+    with pytest.raises(error, match=said):
+        read_collection(folder)
+
+
+def test_cranfield_as_distributed(tmp_path):
+    crlf = "\r\n"
+    documents = [".I 1", ".T", "a", ".W", "a b", ".I 2", ".T", ".W", ""]
+    queries = [".I 001", ".W", "first", "query", ".I 004", ".W", "next", ""]
+    (tmp_path / "cran.all.1400").write_bytes(crlf.join(documents).encode())
+    (tmp_path / "cran.qry").write_bytes(crlf.join(queries).encode())
+    (tmp_path / "cranqrel").write_text("1 1 1\n2 2 -1\n")
+    found = read_collection(tmp_path)
+    assert found.topics.select("query_id", "title", "number").rows() == [
+        ("1", "first query", "001"),
+        ("2", "next", "004"),
+    ]
+    assert found.documents.select("doc_id", "title", "text").rows() == [
+        ("1", "a", "a b"),
+        ("2", "", ""),
+    ]
+    assert found.qrels["cranqrel"].to_dict() == {"1": {"1": 4}, "2": {"2": 0}}
+    assert any("1 document without text (2) kept" in note for note in found.notes)
