@@ -57,9 +57,9 @@ class Problem:
 
     def sweep(self, state: State, shard: loop.Shard) -> tuple[Floats, Floats, float]:
         """Return the expected counts and the log likelihood of a shard."""
-        from venire.kernels.dawid_skene import sweep
+        from venire.kernels.dawid_skene import kernels
 
-        return sweep(
+        return kernels(self.size).sweep(  # type: ignore[no-any-return]
             self.indptr, self.annotator, self.label, shard.start, shard.stop, *state, self.known
         )
 
@@ -91,9 +91,12 @@ class Problem:
 
     def posterior(self, state: State) -> Floats:
         """Return the grade probabilities [M, K]."""
-        from venire.kernels.dawid_skene import posterior
+        from venire.kernels.dawid_skene import kernels
 
-        return posterior(self.indptr, self.annotator, self.label, *state, self.known)
+        grades: Floats = kernels(self.size).posterior(
+            self.indptr, self.annotator, self.label, *state, self.known
+        )
+        return grades
 
     def fit(
         self,
@@ -107,10 +110,10 @@ class Problem:
         task: str,
     ) -> loop.Fit:
         """Run to convergence from a state."""
-        from venire.kernels import dawid_skene as kernel
         from venire.kernels import is_compiled
+        from venire.kernels.dawid_skene import kernels
 
-        if not is_compiled(kernel.sweep):
+        if not is_compiled(kernels(self.size).sweep):
             progress(Event("compiling, once", 0, None))
         return loop.iterate(
             state,

@@ -16,7 +16,8 @@ def is_compiled(kernel: Any) -> bool:
     if kernel.signatures:
         return True
     folder = Path(kernel.stats.cache_path)
-    stem = f"{Path(kernel.py_func.__code__.co_filename).stem}.{kernel.py_func.__name__}-"
+    name = kernel.py_func.__qualname__.replace("<", "").replace(">", "")
+    stem = f"{Path(kernel.py_func.__code__.co_filename).stem}.{name}-"
     return folder.is_dir() and any(
         path.name.startswith(stem) and path.suffix == ".nbi" for path in folder.iterdir()
     )

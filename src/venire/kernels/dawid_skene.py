@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +20,7 @@ FAINT = 1e-100
 
 
 @jit
-def item_grades_log(
+def grades_in_logs(
     first: int,
     last: int,
     annotator: NDArray[np.int32],
@@ -26,7 +29,7 @@ def item_grades_log(
     prior: Floats,
     p: Floats,
 ) -> float:
-    """Do as :func:`item_grades` with logarithms, for items with many judgments."""
+    """Fill p with the grade probabilities of one item; return the log likelihood; in logarithms."""
     size = prior.size
     for k in range(size):
         p[k] = math.log(prior[k])
@@ -44,97 +47,108 @@ def item_grades_log(
     return top + math.log(total)
 
 
-@jit
-def item_grades(
-    first: int,
-    last: int,
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
-    confusion: Floats,
-    prior: Floats,
-    p: Floats,
-) -> float:
-    """Fill p with the grade probabilities of one item; return the log likelihood of its labels."""
-    size = prior.size
-    log_scale = 0.0
-    for k in range(size):
-        p[k] = prior[k]
-    for j in range(first, last):
-        row = confusion[annotator[j], label[j]]
-        for k in range(size):
-            p[k] *= row[k]
-        if (j - first) % RESCALE == RESCALE - 1:
-            total = 0.0
-            for k in range(size):
-                total += p[k]
-            log_scale += math.log(total)
-            for k in range(size):
-                p[k] /= total
-                if p[k] < FAINT:
-                    # It may come back: later labels can outweigh the first.
-                    return item_grades_log(first, last, annotator, label, confusion, prior, p)
-    total = 0.0
-    for k in range(size):
-        total += p[k]
-    inverse = 1.0 / total
-    for k in range(size):
-        p[k] *= inverse
-    return log_scale + math.log(total)
+class Kernels(NamedTuple):
+    """The compiled loops for one number of grades."""
 
-
-@jit
-def sweep(
-    indptr: NDArray[np.int64],
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
-    start: int,
-    stop: int,
-    confusion: Floats,  # [N, label, grade]
-    prior: Floats,  # [K]
-    known: NDArray[np.int16],  # [M], -1 where the grade is not known
-) -> tuple[Floats, Floats, float]:
+    sweep: Callable[..., Any]
     """Return expected counts [N, label, grade], expected grades [K], log likelihood."""
-    size = prior.size
-    counts = np.zeros(confusion.shape)
-    grades = np.zeros(size)
-    p = np.empty(size)
-    bound = 0.0
-    for m in range(start, stop):
-        first = indptr[m]
-        last = indptr[m + 1]
-        if known[m] >= 0:
-            g = known[m]
-            bound += math.log(prior[g])
-            grades[g] += 1.0
-            for j in range(first, last):
-                counts[annotator[j], label[j], g] += 1.0
-                bound += math.log(confusion[annotator[j], label[j], g])
-            continue
-        bound += item_grades(first, last, annotator, label, confusion, prior, p)
-        for k in range(size):
-            grades[k] += p[k]
-        for j in range(first, last):
-            row = counts[annotator[j], label[j]]
-            for k in range(size):
-                row[k] += p[k]
-    return counts, grades, bound
-
-
-@jit
-def posterior(
-    indptr: NDArray[np.int64],
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
-    confusion: Floats,
-    prior: Floats,
-    known: NDArray[np.int16],
-) -> Floats:
+    posterior: Callable[..., Any]
     """Return the grade probabilities of all items [M, K]."""
-    size = prior.size
-    out = np.zeros((indptr.size - 1, size))
-    for m in range(indptr.size - 1):
-        if known[m] >= 0:
-            out[m, known[m]] = 1.0
-        else:
-            item_grades(indptr[m], indptr[m + 1], annotator, label, confusion, prior, out[m])
-    return out
+
+
+@lru_cache
+def kernels(size: int) -> Kernels:
+    """Return the loops for K grades; with K known when compiling they run twice as fast."""
+
+    @jit
+    def item_grades(
+        first: int,
+        last: int,
+        annotator: NDArray[np.int32],
+        label: NDArray[np.int16],
+        confusion: Floats,
+        prior: Floats,
+        p: Floats,
+    ) -> float:
+        flat = confusion.reshape(-1)
+        log_scale = 0.0
+        for k in range(size):
+            p[k] = prior[k]
+        for j in range(first, last):
+            row = (np.int64(annotator[j]) * size + label[j]) * size
+            for k in range(size):
+                p[k] *= flat[row + k]
+            if (j - first) % RESCALE == RESCALE - 1:
+                total = 0.0
+                least = p[0]
+                for k in range(size):
+                    total += p[k]
+                    least = min(least, p[k])
+                if least < FAINT * total:
+                    # It may come back: later labels can outweigh the first.
+                    return grades_in_logs(first, last, annotator, label, confusion, prior, p)
+                log_scale += math.log(total)
+                for k in range(size):
+                    p[k] /= total
+        total = 0.0
+        for k in range(size):
+            total += p[k]
+        inverse = 1.0 / total
+        for k in range(size):
+            p[k] *= inverse
+        return log_scale + math.log(total)
+
+    @jit
+    def sweep(
+        indptr: NDArray[np.int64],
+        annotator: NDArray[np.int32],
+        label: NDArray[np.int16],
+        start: int,
+        stop: int,
+        confusion: Floats,  # [N, label, grade]
+        prior: Floats,  # [K]
+        known: NDArray[np.int16],  # [M], -1 where the grade is not known
+    ) -> tuple[Floats, Floats, float]:
+        counts = np.zeros(confusion.shape)
+        flat = counts.reshape(-1)
+        grades = np.zeros(size)
+        p = np.empty(size)
+        bound = 0.0
+        for m in range(start, stop):
+            first = indptr[m]
+            last = indptr[m + 1]
+            if known[m] >= 0:
+                g = known[m]
+                bound += math.log(prior[g])
+                grades[g] += 1.0
+                for j in range(first, last):
+                    counts[annotator[j], label[j], g] += 1.0
+                    bound += math.log(confusion[annotator[j], label[j], g])
+                continue
+            bound += item_grades(first, last, annotator, label, confusion, prior, p)
+            for k in range(size):
+                grades[k] += p[k]
+            for j in range(first, last):
+                row = (np.int64(annotator[j]) * size + label[j]) * size
+                for k in range(size):
+                    flat[row + k] += p[k]
+        return counts, grades, bound
+
+    @jit
+    def posterior(
+        indptr: NDArray[np.int64],
+        annotator: NDArray[np.int32],
+        label: NDArray[np.int16],
+        confusion: Floats,
+        prior: Floats,
+        known: NDArray[np.int16],
+    ) -> Floats:
+        out = np.zeros((indptr.size - 1, size))
+        for m in range(indptr.size - 1):
+            if known[m] >= 0:
+                out[m, known[m]] = 1.0
+            else:
+                item_grades(indptr[m], indptr[m + 1], annotator, label, confusion, prior, out[m])
+        return out
+
+    return Kernels(sweep, posterior)
