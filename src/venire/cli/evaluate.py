@@ -38,6 +38,18 @@ OVER = click.option(
 KEEP = click.option(
     "--keep-going", is_flag=True, help="Name a run that cannot be read and go on with the others."
 )
+POSTERIOR = click.option(
+    "--posterior",
+    metavar="DIR",
+    help="Folder that venire aggregate -o wrote: adds what the uncertainty of its grades does.",
+)
+DRAWS = click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="Qrels drawn from the posterior.",
+)
 OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the result to a file.")
 
 
@@ -80,6 +92,9 @@ def read_runs(paths: tuple[str, ...], *, keep_going: bool) -> tuple[Any, list[st
 @click.option("--by-topic", is_flag=True, help="One row a run and topic, not the average.")
 @OVER
 @TIE
+@POSTERIOR
+@DRAWS
+@SEED
 @KEEP
 @OUTPUT
 @FORMAT
@@ -90,6 +105,9 @@ def evaluate_command(
     by_topic: bool,
     topics: str,
     ties: str,
+    posterior: str | None,
+    draws: int,
+    seed: int,
     keep_going: bool,
     output: str | None,
     form: str,
@@ -125,6 +143,11 @@ def evaluate_command(
         notes.append(f"by ir_measures: {', '.join(theirs)}")
         if not ours:
             frame = frame.drop("NumRet")
+    if posterior:
+        if by_topic:
+            raise BadSetting("--posterior gives intervals of averages; leave --by-topic out")
+        frame = _with_intervals(frame, posterior, table, ours, draws, seed, topics, ties)
+        notes.append(f"95% intervals by {draws} qrels drawn from {posterior}, seed {seed}")
     rows = frame.to_dicts()
     emit(
         "evaluate",
@@ -136,10 +159,39 @@ def evaluate_command(
             "measures": [*map(str, ours), *theirs],
             "topics": topics,
             "ties": ties,
+            "posterior": posterior,
+            "draws": draws if posterior else None,
+            "seed": seed,
         },
         notes=notes,
         output=output,
     )
+
+
+def _with_intervals(
+    frame: Any,
+    posterior: str,
+    runs: Any,
+    measures: list[Any],
+    draws: int,
+    seed: int,
+    topics: str,
+    ties: str,
+) -> Any:
+    """Add low and high of each measure of ours."""
+    import polars as pl
+
+    from venire.evaluation.uncertain import GradeProbabilities, draw_scores
+
+    found = draw_scores(
+        GradeProbabilities.read(posterior), runs, measures,
+        draws=draws, seed=seed, topics=topics, ties=ties,
+    )  # fmt: skip
+    low, high = found.interval()
+    columns = {"run_id": found.runs}
+    for at, measure in enumerate(found.measures):
+        columns[f"{measure} low"], columns[f"{measure} high"] = low[at], high[at]
+    return frame.join(pl.DataFrame(columns), on="run_id", how="left", maintain_order="left")
 
 
 @click.command("compare")
@@ -151,6 +203,8 @@ def evaluate_command(
 @click.option("--permutations", type=int, default=10_000, show_default=True, help="Of each test.")
 @click.option("--bootstraps", type=int, default=5_000, show_default=True, help="Of the interval.")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@POSTERIOR
+@DRAWS
 @SEED
 @KEEP
 @OUTPUT
@@ -164,6 +218,8 @@ def compare_command(
     permutations: int,
     bootstraps: int,
     level: float,
+    posterior: str | None,
+    draws: int,
     seed: int,
     keep_going: bool,
     output: str | None,
@@ -188,6 +244,18 @@ def compare_command(
             scores, at, permutations=permutations, bootstraps=bootstraps, level=level, seed=seed
         )
         rows += [{"measure": str(measure), **asdict(pair)} for pair in found]
+    if posterior:
+        from venire.evaluation.uncertain import GradeProbabilities, draw_scores
+
+        drawn = draw_scores(
+            GradeProbabilities.read(posterior), table, scores.measures,
+            draws=draws, seed=seed, topics=topics, ties=ties,
+        )  # fmt: skip
+        names = [str(measure) for measure in drawn.measures]
+        for row in rows:
+            at = names.index(row["measure"])
+            row["first_better"] = drawn.better(row["first"], row["second"], at)
+        notes.append(f"first_better: share of {draws} qrels drawn from {posterior}, seed {seed}")
     shared = int(scores.counted.all(axis=0).sum())
     emit(
         "compare",
@@ -202,6 +270,8 @@ def compare_command(
             "permutations": permutations,
             "bootstraps": bootstraps,
             "level": level,
+            "posterior": posterior,
+            "draws": draws if posterior else None,
             "seed": seed,
         },
         notes=[*notes, *graded.notes, *scores.notes, f"over {shared} topics that all runs count"],
