@@ -52,7 +52,7 @@ def read_bytes(path: str | Path) -> bytes:
         data = data[3:]
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise BadLine(name, 1, "is UTF-16; save it as UTF-8")
-    if not data.strip():
+    if not data or data.isspace():
         raise BadLine(name, None, "is empty")
     return data
 

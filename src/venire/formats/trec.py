@@ -28,7 +28,7 @@ def is_trec(data: bytes) -> bool:
 
 def _normalise(data: bytes) -> bytes:
     """Return the text with one blank between fields and none at the ends of a line."""
-    if data.translate(None, b"\t\r\x0b\x0c") != data:
+    if any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c")):
         data = data.translate(_BLANKS)
     if b"  " in data:
         data = re.sub(rb" {2,}", b" ", data)
@@ -52,27 +52,41 @@ def _line_of(data: bytes, row: int) -> int:
     return 0
 
 
-def _read(data: bytes, name: str, columns: tuple[str, ...]) -> tuple[pl.DataFrame, Source]:
+def _read(
+    data: bytes, name: str, columns: tuple[str, ...], wanted: list[str]
+) -> tuple[pl.DataFrame, Source]:
     source = Source(name, lambda row: _line_of(data, row))
-    clean = _normalise(data)
-    frame: pl.DataFrame | None
+    frame = None
+    if not any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c")):
+        # Most files have one blank between fields: an empty cell shows where one has not.
+        frame = _parse(data, columns, wanted)
+    if frame is None:
+        frame = _parse(_normalise(data), columns, wanted)
+    if frame is None:
+        raise _diagnose(data, name, columns)
+    return frame, source
+
+
+def _parse(data: bytes, columns: tuple[str, ...], wanted: list[str]) -> pl.DataFrame | None:
+    """Return the wanted columns, or None where a line has not the right fields."""
+    run = columns is _RUN
     try:
         frame = pl.read_csv(
-            clean,
+            data,
             separator=" ",
             has_header=False,
             infer_schema=False,
             quote_char=None,
             schema=dict.fromkeys(columns, pl.String),
             # trec_eval reads six fields of a run and no further.
-            extra_columns="ignore" if columns is _RUN else "raise",
-            truncate_ragged_lines=columns is _RUN,
+            extra_columns="ignore" if run else "raise",
+            truncate_ragged_lines=run,
         )
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
-        frame = None
-    if frame is None or frame.width != len(columns) or frame[:, -1].is_null().any():
-        raise _diagnose(data, name, columns)
-    return frame, source
+        return None
+    # Of all columns: two blanks shift the cells after them.
+    empty = frame.null_count().sum_horizontal().item() > 0
+    return None if empty or frame.width != len(columns) else frame.select(wanted)
 
 
 def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
@@ -97,9 +111,9 @@ def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.Da
     ------
     BadLine
     """
-    frame, source = _read(data, name, _QRELS)
+    frame, source = _read(data, name, _QRELS, ["query_id", "doc_id", "relevance"])
     if decimals:
-        return frame.drop("iteration"), source
+        return frame, source
     grade = frame["relevance"]
     bad = grade.cast(pl.Int64, strict=False).is_null()
     if bad.any():
@@ -109,7 +123,7 @@ def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.Da
             f"the grade is {grade[row]!r}, not a whole number; real-valued grades are read "
             "with decimals=True",
         )
-    return frame.drop("iteration"), source
+    return frame, source
 
 
 def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
@@ -119,8 +133,7 @@ def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     ------
     BadLine
     """
-    frame, source = _read(data, name, _RUN)
-    return frame.select("query_id", "doc_id", "score", "run_id"), source
+    return _read(data, name, _RUN, ["query_id", "doc_id", "score", "run_id"])
 
 
 def _check_ids(frame: pl.DataFrame, name: str, columns: tuple[str, ...]) -> None:

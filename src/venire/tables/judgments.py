@@ -16,7 +16,17 @@ from venire.tables import boundary
 from venire.tables.codes import JudgmentCodes, code_judgments
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale, infer
-from venire.tables.schema import ROW, Schema, Source, as_number, number_text, rename, typed, whole
+from venire.tables.schema import (
+    ROW,
+    Schema,
+    Source,
+    as_number,
+    number_text,
+    rename,
+    repeats,
+    typed,
+    whole,
+)
 
 SCHEMA = Schema(
     "judgments",
@@ -288,13 +298,7 @@ def _repeats(
     frame: pl.DataFrame, rule: str | None, source: Source
 ) -> tuple[pl.DataFrame, list[str]]:
     """Apply the rule for pairs that an annotator judged more than once."""
-    # Equal keys have equal hashes: only rows whose hash occurs twice are compared as text,
-    # which saves a gigabyte at four million judgments.
-    hashes = frame.select(pl.struct(KEY).hash()).to_series()
-    if hashes.n_unique() == frame.height:
-        return frame, []
-    suspects = frame.filter(hashes.is_duplicated())
-    repeated = suspects.filter(pl.struct(KEY).is_duplicated())
+    repeated = repeats(frame, KEY)
     if repeated.is_empty():
         return frame, []
     groups = repeated.group_by(KEY).agg(pl.col("label").n_unique().alias("labels"))

@@ -11,7 +11,7 @@ import polars as pl
 
 from venire.errors import DataError, DuplicateRows
 from venire.tables import boundary
-from venire.tables.schema import ROW, Schema, Source, nested, rename, typed, whole
+from venire.tables.schema import ROW, Schema, Source, nested, rename, repeats, typed, whole
 
 SCHEMA = Schema("qrels", ids=("query_id", "doc_id"), numbers=("relevance",))
 KEY = ["query_id", "doc_id"]
@@ -56,7 +56,7 @@ class Qrels:
         source = source or Source()
         frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
         frame = typed(frame.select(SCHEMA.required), SCHEMA, source)
-        twice = frame.filter(pl.struct(KEY).is_duplicated()) if frame.height else frame
+        twice = repeats(frame, KEY)
         notes: tuple[str, ...] = ()
         if twice.height:
             odd = twice.filter(pl.col("relevance") != pl.col("relevance").first().over(KEY))

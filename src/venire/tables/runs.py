@@ -12,7 +12,7 @@ import polars as pl
 
 from venire.errors import BadSetting, DuplicateRows
 from venire.tables import boundary
-from venire.tables.schema import ROW, Schema, Source, nested, rename, typed
+from venire.tables.schema import ROW, Schema, Source, first_repeat, nested, rename, typed
 
 SCHEMA = Schema("runs", ids=("query_id", "doc_id"), numbers=("score",), optional_ids=("run_id",))
 KEY = ["run_id", "query_id", "doc_id"]
@@ -62,8 +62,8 @@ class Runs:
             frame = frame.with_columns(pl.lit(run_id).alias("run_id"))
         frame = typed(frame.select(SCHEMA.known), SCHEMA, source)
         frame = frame.with_columns(pl.col("run_id").fill_null(run_id))
-        if frame.height and not frame.select(pl.struct(KEY).is_unique().all()).item():
-            again = frame.filter(~pl.struct(KEY).is_first_distinct()).row(0, named=True)
+        again = first_repeat(frame, KEY)
+        if again is not None:
             raise DuplicateRows(
                 (again["query_id"], again["doc_id"]),
                 *source.place(again[ROW]),

@@ -189,3 +189,18 @@ def test_written_lines(tmp_path):
     assert (tmp_path / "q.txt").read_text() == "q 0 b 2\nq 0 a -1\n"
     Runs.from_dict({"q": {"a": 0.5, "b": 2.25}}, run_id="t").write(tmp_path / "r.txt")
     assert (tmp_path / "r.txt").read_text() == "q Q0 b 1 2.25 t\nq Q0 a 2 0.5 t\n"
+
+
+def test_two_blanks_are_one_wherever_they_stand(tmp_path):
+    for at in range(3):
+        parts = ["q", "0", "d", "1"]
+        text = " ".join(parts[: at + 1]) + "  " + " ".join(parts[at + 1 :])
+        path = tmp_path / f"qrels{at}"
+        path.write_text(f"q 0 c 0\n{text}\n")
+        assert Qrels.read(path).to_dict() == {"q": {"c": 0, "d": 1}}
+    for at in range(5):
+        parts = ["q", "Q0", "d", "1", "2.5", "r"]
+        text = " ".join(parts[: at + 1]) + "  " + " ".join(parts[at + 1 :])
+        path = tmp_path / f"run{at}"
+        path.write_text(f"{text}\n")
+        assert Runs.read(path).frame.rows() == [("q", "d", 2.5, "r")]
