@@ -27,7 +27,8 @@ class LeaveOneOut:
     frame : polars.DataFrame
         One row a run, most places lost first: ``run_id, group, unique`` (judged pairs that only
         the group has in its first documents), ``unique_relevant, score, score_without, change,
-        rank, rank_without, places_lost``.
+        rank, rank_without`` (all runs scored again), ``rank_alone`` (only the left-out runs
+        scored again, the others as they were), ``places_lost`` (``rank_without - rank``).
     measure : Measure
     depth : int
         Of the pool.
@@ -60,8 +61,11 @@ def leave_one_out(
     """Leave each run, or each group of runs, out of a depth-k pool and score again.
 
     Judged pairs that only the left-out runs have in their first k become unjudged; all runs are
-    scored again and ranked (Zobel, SIGIR 1998). Pairs outside every first k were judged for
-    another reason and stay judged. Averages are over the same topics before and after.
+    scored again and ranked (Zobel, SIGIR 1998). Fewer relevant documents raise most scores, so
+    that ranking the left-out run among the others' old scores, as article 002 of the seed does,
+    flatters it; ``rank_alone`` is there to compare with such figures. Pairs outside every first k
+    were judged for another reason and stay judged. Averages are over the same topics before and
+    after.
 
     Parameters
     ----------
@@ -109,6 +113,7 @@ def leave_one_out(
         ranks = places(after)
         if not np.array_equal(rank == 1, ranks == 1):
             leaders.append(group)
+        alone = places(np.where(member == at, after, before))
         rows += [
             {
                 "run_id": table.runs[run],
@@ -120,6 +125,7 @@ def leave_one_out(
                 "change": float(after[run] - before[run]),
                 "rank": int(rank[run]),
                 "rank_without": int(ranks[run]),
+                "rank_alone": int(alone[run]),
                 "places_lost": int(ranks[run] - rank[run]),
             }
             for run in np.flatnonzero(member == at)
