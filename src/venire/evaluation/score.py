@@ -115,11 +115,16 @@ def evaluate(
     """
     if topics not in TOPICS:
         raise BadSetting(f"topics is one of {', '.join(TOPICS)}, not {topics!r}")
+    table = rank(qrels, runs, ties=ties)
+    return score(table, table.grades(qrels), measures, topics=topics)
+
+
+def rank(qrels: Qrels, runs: Runs, *, ties: str = "trec") -> RankTable:
+    """Return where the runs rank the pairs of the qrels; errors as for :func:`evaluate`."""
     if not qrels.frame["relevance"].dtype.is_integer():
         raise DataError("measures need whole grades; write the qrels with rule mode")
     _check_overlap(qrels, runs)
-    table = RankTable.of(runs, qrels.frame.select("query_id", "doc_id"), ties=ties)
-    return score(table, table.grades(qrels), measures, topics=topics)
+    return RankTable.of(runs, qrels.frame.select("query_id", "doc_id"), ties=ties)
 
 
 def score(

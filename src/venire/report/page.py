@@ -20,6 +20,10 @@ table{border-collapse:collapse;margin:.6rem 0 1rem;font-variant-numeric:tabular-
 th,td{padding:.25rem .8rem;border-bottom:1px solid #d8dde2;text-align:right;white-space:nowrap}
 th{border-bottom:2px solid #57606a}th:first-child,td:first-child{text-align:left}
 tr.best td{background:#e8f2ea}
+table.verdict td{white-space:normal;text-align:left;vertical-align:top}
+table.verdict th{text-align:left}
+tr.green td:first-child{background:#dff1e4}tr.amber td:first-child{background:#fdeec4}
+tr.red td:first-child{background:#fbdcd8}tr.not-checked td:first-child{background:#e8eaed}
 .scroll{overflow-x:auto}
 details{margin:.4rem 0 1rem}summary{cursor:pointer;color:#1f5fa8}
 ul.notes{color:#444c56;padding-left:1.2rem}.lead{font-size:1.1rem}
@@ -75,6 +79,25 @@ class Page:
         self._parts.append(_table(rows[:most], digits, best))
         if len(rows) > most:
             self.text(f"{len(rows) - most:,} more rows are in the files beside this page.")
+
+    def verdict(self, rows: Sequence[Mapping[str, Any]], *, digits: int = 3) -> None:
+        """Add a table whose rows are coloured by their ``light``; a column must say it in words."""
+        if not rows:
+            return
+        kept = [{name: row[name] for name in row if name != "light"} for row in rows]
+        head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in kept[0])
+        body = []
+        for row, shown in zip(rows, kept, strict=True):
+            cells = "".join(
+                f"<td>{html.escape('–' if value is None else _cell(value, digits))}</td>"
+                for value in shown.values()
+            )
+            name = html.escape(str(row["light"]).replace(" ", "-"), quote=True)
+            body.append(f'<tr class="{name}">{cells}</tr>')
+        self._parts.append(
+            f'<div class="scroll"><table class="verdict"><thead><tr>{head}</tr></thead>'
+            f"<tbody>{''.join(body)}</tbody></table></div>"
+        )
 
     def plot(
         self,

@@ -1,0 +1,66 @@
+"""The share of each system's first documents that nobody judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from venire.errors import BadSetting
+from venire.evaluation.ranks import RankTable
+from venire.evaluation.score import score
+from venire.measures.hits import Longs
+
+DEPTH = 10
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """How much of each system's first documents is scored on a guess.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        ``run_id, unjudged`` (mean over the topics the run has, 0 to 1), most first.
+    depth : int
+    """
+
+    frame: pl.DataFrame
+    depth: int
+
+    @property
+    def worst(self) -> dict[str, Any]:
+        """The row of the system with the greatest share."""
+        return self.frame.row(0, named=True)
+
+
+def unjudged(table: RankTable, grades: Longs, *, depth: int = DEPTH) -> Unjudged:
+    """Return the share of each run's first documents that have no grade.
+
+    Unjudged@k of a topic, averaged over the topics that the run has: a topic without documents
+    has none that is unjudged, and must not make the share smaller. A pair with grade -1 is not
+    judged. Recommended beside every score by article 002 of the seed.
+
+    Parameters
+    ----------
+    table : RankTable
+    grades : int64 [P]
+        ``ABSENT`` where a pair has none.
+    depth : int
+
+    Raises
+    ------
+    BadSetting
+        For a depth below 1.
+    """
+    if depth < 1:
+        raise BadSetting(f"depth is at least 1, not {depth}")
+    scores = score(table, grades, [f"Unjudged@{depth}"], topics="run")
+    # The mean of 1 - share leaves dust like 1e-17.
+    frame = pl.DataFrame(
+        {"run_id": table.runs, "unjudged": np.round(scores.mean[0], 12)},
+        schema_overrides={"run_id": pl.String},
+    )
+    return Unjudged(frame.sort(["unjudged", "run_id"], descending=[True, False]), depth)

@@ -1,0 +1,179 @@
+"""The risks to a ranking: a light for each, the number that decides it, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from venire.reliability.discriminative_power import DiscriminativePower
+from venire.reliability.favoured_system import FavouredSystem
+from venire.reliability.generalizability import Generalizability
+from venire.reliability.leave_one_out import LeaveOneOut
+from venire.reliability.substitution import Substitution
+from venire.reliability.unjudged import Unjudged
+from venire.tables.schema import counted
+
+GREEN, AMBER, RED, NOT_CHECKED = "green", "amber", "red", "not checked"
+POOL, OUTSIDERS = "pool too shallow", "outsiders underrated"
+ASSESSORS, FAVOUR, TOPICS = "assessors disagree", "judge favours a system", "too few topics"
+
+PLACES_AMBER = 2
+"""Places a run loses when left out. Article 002: a depth-10 pool of twelve runs cost one place,
+which it calls mild; two are more than that."""
+PLACES_RED = 0.25
+"""Share of the other runs that pass a run left out; a choice of ours."""
+UNJUDGED_AMBER, UNJUDGED_RED = 0.10, 1 / 3
+"""Share of a run's first ten. Article 002: outsiders of a pool had 13% or more, and with a third
+"a system is being scored partly on a guess"."""
+TAU_GREEN, TAU_RED = 0.9, 0.8
+"""Voorhees, SIGIR 2001: rankings with tau of .9 or more count as the same, below .8 they differ
+noticeably."""
+P_GREEN, P_RED = 0.05, 0.01
+"""The usual levels of a test, after correction for the number of systems and of judges."""
+PAIRS_ENOUGH = 500
+"""methods-notes: with 500 audited pairs the test finds a favoured run three times of four."""
+RELATIVE_GREEN, RELATIVE_RED = 0.95, 0.8
+"""E rho^2. Carterette and others, ECIR 2009 (the Million Query Track), ask for .95; below .8 is
+less than what Bodoff and Li, SIGIR 2007, take as fair."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """One risk to a ranking.
+
+    Attributes
+    ----------
+    name : str
+    light : "green", "amber", "red" or "not checked"
+    number : float or None
+        What decides it.
+    what : str
+        What the number is.
+    reason : str
+        Why this light, or why it was not checked.
+    next_step : str
+        The cheapest thing to do about it.
+    """
+
+    name: str
+    light: str
+    number: float | None
+    what: str
+    reason: str
+    next_step: str
+
+
+def pool_risk(result: LeaveOneOut, runs: int, deeper: int) -> Risk:
+    """Judge by the most places that a run loses when it, or its group, is left out.
+
+    ``deeper`` pairs are unjudged to twice the depth.
+    """
+    worst = result.worst
+    lost = int(worst["places_lost"])
+    light = GREEN
+    if lost >= PLACES_AMBER or result.leaders:
+        light = AMBER
+    if lost >= PLACES_AMBER and lost >= PLACES_RED * (runs - 1):
+        light = RED
+    change = f"{result.measure} {worst['score']:.4f} to {worst['score_without']:.4f}"
+    reason = f"left out, {worst['run_id']} loses {counted(lost, 'place')} ({change})"
+    if lost <= 0:
+        reason = "no run loses a place when its own documents are left out"
+    if result.leaders:
+        reason += f"; without {result.leaders[0]} other runs come first"
+    deep = f"judge to depth {2 * result.depth}: {counted(deeper, 'pair')} more"
+    step = "none" if light == GREEN else deep if deeper else "add a different kind of run"
+    return Risk(POOL, light, float(lost), "most places lost by a run left out", reason, step)
+
+
+def outsiders_risk(result: Unjudged, missing: int) -> Risk:
+    """Judge by the largest unjudged share; ``missing`` pairs of all runs would mend it."""
+    worst = result.worst
+    share = float(worst["unjudged"])
+    light = RED if share >= UNJUDGED_RED else AMBER if share >= UNJUDGED_AMBER else GREEN
+    reason = f"{worst['run_id']} has {share:.1%} of its first {result.depth} unjudged"
+    step = f"judge {counted(missing, 'pair')}: the first {result.depth} of every run"
+    what = f"largest unjudged share of a first {result.depth}"
+    return Risk(OUTSIDERS, light, share, what, reason, "none" if light == GREEN else step)
+
+
+def assessors_risk(results: Sequence[Substitution], why: str) -> Risk:
+    """Judge by the smallest tau under another assessor; ``why`` there is none, if so."""
+    what = "smallest tau with the ranking under another assessor"
+    known = [(one.order.tau, one) for one in results if one.order.tau is not None]
+    if not known:
+        why = results[0].order.reason or why if results else why
+        step = "have a second assessor judge some topics; give --judgments"
+        return Risk(ASSESSORS, NOT_CHECKED, None, what, why, step)
+    tau, worst = min(known, key=lambda pair: pair[0])
+    light = RED if tau < TAU_RED else AMBER if tau < TAU_GREEN else GREEN
+    swaps = f"{len(worst.order.swapped)} of {counted(worst.order.pairs, 'pair')} of runs"
+    reason = f"under {worst.assessor}, {swaps} swap"
+    if worst.stricter == worst.assessor:
+        reason += f"; {worst.assessor} is stricter ({worst.leniency:+.2f} grades)"
+    elif worst.leniency:
+        reason += f"; the qrels are stricter ({worst.leniency:+.2f} grades)"
+    step = "judge the pairs where they differ a third time, then aggregate"
+    return Risk(ASSESSORS, light, tau, what, reason, "none" if light == GREEN else step)
+
+
+def favour_risk(
+    results: Sequence[tuple[str, FavouredSystem]], place: Mapping[str, int], why: str
+) -> Risk:
+    """Judge by the smallest p over systems, times the number of judges (Bonferroni).
+
+    Parameters
+    ----------
+    results : sequence of (judge, FavouredSystem)
+    place : mapping
+        Run to its place under the qrels: errors of the qrels themselves make good runs look
+        favoured, for what those rank high is better than its grade says.
+    why : str
+        Why there is nothing to judge by, if so.
+    """
+    what = "smallest p, corrected for systems and judges"
+    step = "give --judgments of another judge on pairs of the qrels"
+    if not results:
+        return Risk(FAVOUR, NOT_CHECKED, None, what, why, step)
+    known = [(one.p, name, one) for name, one in results if one.p is not None]
+    if not known:
+        reason = "no judge's grades differ from the qrels beyond leniency"
+        return Risk(FAVOUR, NOT_CHECKED, None, what, reason, step)
+    least, name, worst = min(known, key=lambda item: (item[0], -float(item[2].frame["z"][0])))
+    p = min(1.0, least * len(results))
+    light = RED if p < P_RED else AMBER if p < P_GREEN else GREEN
+    if light != GREEN:
+        reason = f"the errors of {name} follow the ranks of {worst.most}"
+        where = place[str(worst.most)]
+        if where <= len(place) / 2:
+            reason += f" (place {where}); errors of the qrels favour good runs too"
+        step = "have a third assessor judge the pairs where they differ"
+        return Risk(FAVOUR, light, p, what, reason, step)
+    fewest = min(one.pairs for _, one in results)
+    if fewest < PAIRS_ENOUGH:
+        reason = f"nothing found, but only {counted(fewest, 'pair')} audited: too few to clear"
+        step = f"let the judge grade {PAIRS_ENOUGH - fewest} more pairs of the qrels"
+        return Risk(FAVOUR, AMBER, p, what, reason, step)
+    return Risk(FAVOUR, light, p, what, "no judge's errors follow the ranks of a run", "none")
+
+
+def topics_risk(result: Generalizability, power: DiscriminativePower | None) -> Risk:
+    """Judge by E rho^2: how far the ranking would repeat with other topics."""
+    what = "E rho^2, how far the order would repeat on other topics"
+    value = result.relative()
+    if value is None or not result.system:
+        reason = result.reason or "undefined"
+        light = NOT_CHECKED if value is None else RED
+        return Risk(TOPICS, light, value, what, reason, "add topics")
+    light = GREEN if value >= RELATIVE_GREEN else AMBER if value >= RELATIVE_RED else RED
+    reason = counted(result.topics, "topic")
+    if power is not None:
+        reason += f" tell {power.apart} of {counted(power.pairs, 'pair')} of runs apart"
+        if power.apart == 0 and light == GREEN:
+            # Two runs on a few topics that all agree: the variance is small, and so is the proof.
+            light = AMBER
+    needed = result.topics_needed(RELATIVE_GREEN)
+    more = 0 if needed is None else needed - result.topics
+    step = f"add {counted(more, 'topic')} for {RELATIVE_GREEN}" if more > 0 else "add topics"
+    step = "none" if light == GREEN else step
+    return Risk(TOPICS, light, value, what, reason, step)

@@ -1,0 +1,186 @@
+"""The page and the folder of a trust report: the verdict first, then what it stands on."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from venire.formats import write_frame
+from venire.reliability.rank_correlation import places
+from venire.reliability.summary import Trust
+from venire.reliability.verdict import AMBER, GREEN, NOT_CHECKED, RED
+from venire.report.page import Page, plain
+
+LINES = 60
+"""Most runs in the plot of ranks; past it lines cannot be told apart."""
+WORDS = {
+    GREEN: "Green: no sign of it",
+    AMBER: "Amber: look closer",
+    RED: "Red: do not rely on the order",
+    NOT_CHECKED: "Not checked",
+}
+
+
+def write_trust(result: Trust, folder: str | Path) -> list[Path]:
+    """Write a trust report; return the files.
+
+    ``verdict``, ``scores``, ``unjudged``, ``leave_one_out`` and, with judgments, ``substitution``,
+    ``ranks`` and ``favoured`` as .csv, and ``report.html``.
+    """
+    target = Path(folder)
+    text = ("verdict", "what", "reason", "next_step")
+    verdict = pl.DataFrame(
+        result.rows,
+        schema_overrides={"number": pl.Float64, **dict.fromkeys(text, pl.String)},
+    )
+    tables = {
+        "verdict": verdict,
+        "scores": result.scores.frame,
+        "unjudged": result.unjudged.frame,
+        "leave_one_out": result.leave_one_out.frame,
+    }
+    if result.substitutions:
+        tables["substitution"] = pl.DataFrame(
+            _substitution_rows(result), schema_overrides={"tau": pl.Float64, "tau_ap": pl.Float64}
+        )
+        tables["ranks"] = pl.DataFrame(_rank_rows(result))
+    if result.favoured:
+        tables["favoured"] = pl.concat(
+            frame.select(pl.lit(name).alias("judge"), pl.all())
+            for name, frame in ((name, one.frame) for name, one in result.favoured)
+        )
+    written = []
+    for name, frame in tables.items():
+        path = target / f"{name}.csv"
+        write_frame(frame, path)
+        written.append(path)
+    page = target / "report.html"
+    trust_page(result).write(page, footer=f"Venire {result.version}, seed {result.seed}")
+    return [*written, page]
+
+
+def trust_page(result: Trust) -> Page:
+    """Return the page."""
+    page = Page("How far this ranking can be trusted")
+    page.lead(_sentence(result))
+    page.verdict(
+        [
+            {
+                "light": risk.light,
+                "verdict": WORDS[risk.light],
+                "risk": risk.name,
+                "number": risk.number,
+                "the number is the": risk.what,
+                "reason": risk.reason,
+                "next": risk.next_step,
+            }
+            for risk in result.risks
+        ]
+    )
+    _ranks(page, result)
+    page.heading(f"Unjudged in the first {result.unjudged.depth}")
+    page.text("A document that nobody judged counts as not relevant: it is scored on a guess.")
+    page.table(result.unjudged.frame.to_dicts())
+    page.heading("Left out of the pool")
+    page.text(
+        f"Each run, or its group, left out of the depth-{result.leave_one_out.depth} pool: the "
+        "documents that only it brought become unjudged, and all runs are scored again."
+    )
+    page.table(result.leave_one_out.frame.to_dicts(), digits=4)
+    if result.substitutions:
+        page.heading("Another assessor's grades for the same pairs")
+        page.table(_substitution_rows(result))
+    if result.favoured:
+        page.heading("Does a judge favour a system?")
+        page.text(
+            "The system that each judge's errors follow most: z in standard deviations of chance, "
+            "p corrected for the number of systems. Errors of the qrels make good systems look "
+            "favoured too."
+        )
+        page.table([_favour_row(name, one) for name, one in result.favoured])
+    page.heading("Notes")
+    page.notes(result.notes)
+    return page
+
+
+def _sentence(result: Trust) -> str:
+    lights = [risk.light for risk in result.risks]
+    said = []
+    for light, words in ((RED, "red"), (AMBER, "amber"), (NOT_CHECKED, "not checked")):
+        names = [risk.name for risk in result.risks if risk.light == light]
+        if names:
+            said.append(f"{words}: {', '.join(names)}")
+    if not said:
+        return f"All {len(lights)} risks are green."
+    return f"{lights.count(GREEN)} of {len(lights)} risks are green; {'; '.join(said)}."
+
+
+def _substitution_rows(result: Trust) -> list[dict[str, Any]]:
+    return [one.row for one in result.substitutions]
+
+
+def _favour_row(name: str, one: Any) -> dict[str, Any]:
+    row = one.frame.row(0, named=True)
+    return {
+        "judge": name,
+        "most favoured": row["run_id"] if row["p"] is not None else row["reason"],
+        "z": row["z"],
+        "p": row["p"],
+        "pairs": one.pairs,
+    }
+
+
+def _rank_rows(result: Trust) -> list[dict[str, Any]]:
+    """Return a row a run: its place under the qrels, and on the pairs shared with each assessor."""
+    scores = result.scores
+    place = dict(zip(scores.runs, places(scores.mean[0]).tolist(), strict=True))
+    rows: dict[str, dict[str, Any]] = {
+        name: {"run_id": name, "qrels": place[name]}
+        for name in sorted(scores.runs, key=lambda run: (place[run], run))
+    }
+    for one in result.substitutions:
+        for row in one.frame.to_dicts():
+            rows[row["run_id"]][f"qrels on pairs of {one.assessor}"] = row["rank"]
+            rows[row["run_id"]][one.assessor] = row["rank_other"]
+    return list(rows.values())
+
+
+def _ranks(page: Page, result: Trust) -> None:
+    """Plot how the places move: under the assessor who moves most, or with each run left out."""
+    import plotly.graph_objects as go
+
+    page.heading("How the ranking changes")
+    known = [one for one in result.substitutions if one.order.tau is not None]
+    if known:
+        worst = min(known, key=lambda one: one.order.tau or 0.0)
+        at = [f"qrels, pairs of {worst.assessor}", worst.assessor]
+        moved = [(row["run_id"], row["rank"], row["rank_other"]) for row in worst.frame.to_dicts()]
+        caption = (
+            f"Place of each run under the qrels and under {worst.assessor}, who changes the order "
+            f"most, on the {worst.pairs:,} pairs that both judged."
+        )
+    else:
+        frame = result.leave_one_out.frame.sort("rank", "run_id")
+        at = ["in the pool", "left out"]
+        moved = [(row["run_id"], row["rank"], row["rank_without"]) for row in frame.to_dicts()]
+        caption = "Place of each run with its own documents in the pool, and left out."
+    rows = [{"run_id": run, at[0]: before, at[1]: after} for run, before, after in moved]
+    figure = go.Figure()
+    for row in rows[:LINES]:
+        figure.add_trace(
+            go.Scatter(
+                x=[plain(name) for name in at],
+                y=[row[name] for name in at],
+                mode="lines+markers",
+                name=plain(row["run_id"]),
+                hovertemplate=f"{html.escape(str(row['run_id']))}<br>%{{x}}: %{{y}}<extra></extra>",
+            )
+        )
+    figure.update_xaxes(type="category")
+    figure.update_yaxes(title="place", autorange="reversed")
+    figure.update_layout(showlegend=len(rows) <= 12)
+    more = f" The first {LINES} of {len(rows)} runs." if len(rows) > LINES else ""
+    page.plot(figure, rows, caption=caption + more)

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+from venire.errors import BadSetting
+from venire.evaluation.score import Scores
+from venire.measures import parse
+from venire.reliability.discriminative_power import discriminative_power
+from venire.reliability.generalizability import generalizability
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_relative_is_cronbachs_alpha(seed):
+    # For the topics at hand E rho^2 is alpha = k/(k-1) (1 - sum var(topic) / var(sum over topics)).
+    values = np.random.default_rng(seed).normal(size=(7, 12)) + np.arange(7)[:, None]
+    alpha = 12 / 11 * (1 - values.var(axis=0, ddof=1).sum() / values.sum(axis=1).var(ddof=1))
+    assert generalizability(values).relative() == pytest.approx(alpha)
+
+
+def test_components_by_hand():
+    # Systems .0 .2 .4 on average, topics add nothing, and a residual of +-e in a Latin pattern.
+    e = 0.03
+    found = generalizability([[e, -e], [0.2 - e, 0.2 + e], [0.4, 0.4]])
+    # MS_e = 4 e^2 / (2 * 1); MS_s = 2 * (2 * .04) / 2.
+    assert found.residual == pytest.approx(2 * e**2)
+    assert found.system == pytest.approx((0.08 - 2 * e**2) / 2)
+    assert found.topic == 0.0
+
+
+def test_topics_needed_reach_the_target_and_no_fewer_do():
+    found = generalizability(
+        np.random.default_rng(1).normal(size=(8, 30)) + np.arange(8)[:, None] / 4
+    )
+    n = found.topics_needed(0.95)
+    assert found.relative(n) >= 0.95 > found.relative(n - 1)
+
+
+def test_undefined_has_a_reason():
+    assert generalizability([[1.0, 2.0]]).reason == "fewer than two systems"
+    assert generalizability([[1.0], [2.0]]).reason == "fewer than two topics"
+    flat = generalizability(np.ones((3, 4)))
+    assert (flat.relative(), flat.topics_needed()) == (None, None)
+    assert flat.reason == "systems differ by no more than chance would make them"
+
+
+def test_wrong_input():
+    with pytest.raises(BadSetting, match="table of numbers"):
+        generalizability([1.0, 2.0])
+    with pytest.raises(BadSetting, match="target"):
+        generalizability([[1.0, 2.0], [2.0, 3.0]]).topics_needed(1.0)
+
+
+def scores_of(values):
+    values = np.asarray(values, dtype=float)
+    names = [f"s{at}" for at in range(len(values))]
+    topics = [str(at) for at in range(values.shape[1])]
+    return Scores([parse("AP")], names, topics, values[None], np.ones(values.shape, bool))
+
+
+def test_power_of_systems_that_differ_and_that_do_not():
+    noise = np.random.default_rng(0).normal(0, 0.01, (3, 40))
+    apart = discriminative_power(
+        scores_of(noise + np.array([[0.1], [0.5], [0.9]])), permutations=500
+    )
+    assert (apart.apart, apart.pairs, apart.share) == (3, 3, 1.0)
+    same = discriminative_power(scores_of(np.tile(noise[0], (3, 1))), permutations=500)
+    assert same.share == 0.0
+    with pytest.raises(BadSetting, match="alpha"):
+        discriminative_power(scores_of(noise), alpha=0)

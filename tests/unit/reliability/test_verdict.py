@@ -1,0 +1,185 @@
+import polars as pl
+import pytest
+
+from venire import Judgments, Qrels, Runs
+from venire.errors import BadSetting, DataError, NoOverlap
+from venire.measures import parse
+from venire.reliability import verdict
+from venire.reliability.discriminative_power import DiscriminativePower
+from venire.reliability.favoured_system import FavouredSystem
+from venire.reliability.generalizability import Generalizability
+from venire.reliability.leave_one_out import LeaveOneOut
+from venire.reliability.summary import trust
+from venire.reliability.unjudged import Unjudged
+from venire.report.trust import trust_page, write_trust
+
+QRELS = Qrels.from_dict(
+    {f"q{at}": {"a": 2, "b": 0, "c": 1, "d": 0, "e": 0, "f": 0} for at in range(6)}
+)
+GOOD = {f"q{at}": {"a": 3, "c": 2, "b": 1} for at in range(6)}
+POOR = {f"q{at}": {"b": 3, "d": 2, "a": 1 if at % 2 else 3.5} for at in range(6)}
+RUNS = Runs(
+    pl.concat(
+        Runs.from_dict(lists, run_id=name).frame for name, lists in (("good", GOOD), ("poor", POOR))
+    )
+)
+NAMES = [
+    "pool too shallow", "outsiders underrated", "assessors disagree", "judge favours a system",
+    "too few topics",
+]  # fmt: skip
+
+
+def judged(grade, who="A1"):
+    rows = [
+        (query, doc, who, grade(query, doc, old)) for query, doc, old in QRELS.frame.iter_rows()
+    ]
+    columns = ("query_id", "doc_id", "annotator_id", "label")
+    return Judgments.from_dict(
+        dict(zip(columns, zip(*rows, strict=True), strict=True)), scale="0,1,2"
+    )
+
+
+def test_always_the_same_five_risks():
+    found = trust(QRELS, RUNS)
+    assert [risk.name for risk in found.risks] == NAMES
+    assert [row["risk"] for row in found.rows] == NAMES
+    for name in ("assessors disagree", "judge favours a system"):
+        assert found[name].light == "not checked"
+        assert found[name].number is None
+        assert found[name].reason == "no judgments by others were given"
+
+
+def test_the_same_grades_agree():
+    found = trust(QRELS, RUNS, judgments=judged(lambda query, doc, old: old))
+    assert (found["assessors disagree"].light, found["assessors disagree"].number) == ("green", 1.0)
+    assert found["judge favours a system"].light == "not checked"
+    assert "differ" in found["judge favours a system"].reason
+
+
+def test_an_assessor_who_turns_the_order_round():
+    other = judged(lambda query, doc, old: 2 if doc in "bd" else 0)
+    found = trust(QRELS, RUNS, judgments=other)
+    risk = found["assessors disagree"]
+    assert (risk.light, risk.number) == ("red", -1.0)
+    assert "1 of 1 pair of runs swap" in risk.reason
+
+
+def test_annotators_with_few_pairs_are_counted():
+    few = judged(lambda query, doc, old: old)
+    few = Judgments(few.frame.head(5), few.scale)
+    found = trust(QRELS, RUNS, judgments=few)
+    assert found["assessors disagree"].reason == "no annotator judged 20 pairs of the qrels"
+    assert "1 annotator with fewer than 20 pairs of the qrels: not checked" in found.notes
+
+
+def test_what_to_judge_next_is_counted():
+    new = {f"q{at}": {"x": 3, "y": 2, "a": 1} for at in range(6)}
+    runs = Runs(pl.concat([RUNS.frame, Runs.from_dict(new, run_id="new").frame]))
+    risk = trust(QRELS, runs)["outsiders underrated"]
+    assert (risk.light, risk.number) == ("red", pytest.approx(2 / 3))
+    assert risk.next_step == "judge 12 pairs: the first 10 of every run"
+
+
+def left(lost, *, leaders=()):
+    row = {"run_id": "r", "score": 0.5, "score_without": 0.4, "places_lost": lost}
+    return LeaveOneOut(pl.DataFrame([row]), parse("AP"), 10, leaders)
+
+
+@pytest.mark.parametrize(
+    ("lost", "runs", "light"),
+    # Two places are amber; a quarter of the other runs is red; one place never is.
+    [(0, 12, "green"), (1, 12, "green"), (2, 12, "amber"), (3, 13, "red"), (1, 2, "green")],
+)
+def test_pool_thresholds(lost, runs, light):
+    assert verdict.pool_risk(left(lost), runs, 7).light == light
+
+
+def test_another_leader_is_amber():
+    risk = verdict.pool_risk(left(1, leaders=("r",)), 12, 7)
+    assert risk.light == "amber"
+    assert risk.next_step == "judge to depth 20: 7 pairs more"
+
+
+@pytest.mark.parametrize(
+    ("share", "light"), [(0.0, "green"), (0.09, "green"), (0.13, "amber"), (0.38, "red")]
+)
+def test_outsider_thresholds(share, light):
+    shares = Unjudged(pl.DataFrame({"run_id": ["r"], "unjudged": [share]}), 10)
+    assert verdict.outsiders_risk(shares, 1).light == light
+
+
+def favour(p, pairs):
+    frame = pl.DataFrame(
+        {"run_id": ["r", "s"], "statistic": [1.0, 0.0], "z": [3.0, 0.0], "p": [p, 1.0]}
+    )
+    return FavouredSystem(frame, pairs, 10, 1000, 0)
+
+
+@pytest.mark.parametrize(
+    ("p", "pairs", "light"),
+    # Two judges: p counts twice. Few pairs cannot clear a judge, but they can accuse one.
+    [(0.3, 600, "green"), (0.3, 499, "amber"), (0.02, 600, "amber"), (0.004, 100, "red")],
+)
+def test_favour_thresholds(p, pairs, light):
+    both = [("J1", favour(p, pairs)), ("J2", favour(0.9, 1000))]
+    risk = verdict.favour_risk(both, {"r": 2, "s": 1}, "")
+    assert (risk.light, risk.number) == (light, pytest.approx(2 * p))
+
+
+@pytest.mark.parametrize(("residual", "light"), [(0.5, "green"), (2.0, "amber"), (9.0, "red")])
+def test_topic_thresholds(residual, light):
+    # System variance 1 and ten topics: E rho^2 = 1 / (1 + residual / 10).
+    risk = verdict.topics_risk(Generalizability(5, 10, 1.0, 0.0, residual), None)
+    assert risk.light == light
+    assert risk.number == pytest.approx(1 / (1 + residual / 10))
+
+
+def test_topics_that_tell_nothing_apart_are_not_green():
+    power = DiscriminativePower(0, 1, 0.0, 0.05, ())
+    risk = verdict.topics_risk(Generalizability(2, 5, 1.0, 0.0, 0.0), power)
+    assert (risk.light, risk.number, risk.next_step) == ("amber", 1.0, "add topics")
+
+
+def test_topics_to_add():
+    # .95/.05 * 2 = 38 topics are needed, ten are there.
+    risk = verdict.topics_risk(Generalizability(5, 10, 1.0, 0.0, 2.0), None)
+    assert risk.next_step == "add 28 topics for 0.95"
+
+
+def test_the_folder_and_the_page(tmp_path):
+    other = judged(lambda query, doc, old: 2 if doc in "bd" else 0, who="<b>A1")
+    found = trust(QRELS, RUNS, judgments=other)
+    names = {path.name for path in write_trust(found, tmp_path)}
+    assert names == {
+        "verdict.csv", "scores.csv", "unjudged.csv", "leave_one_out.csv", "substitution.csv",
+        "ranks.csv", "favoured.csv", "report.html",
+    }  # fmt: skip
+    page = (tmp_path / "report.html").read_text()
+    assert "<td>Red: do not rely on the order</td>" in page
+    assert "<b>A1" not in page.split("<body>")[1].replace("\\u003cb\\u003eA1", "")
+    assert page.index("pool too shallow") < page.index("How the ranking changes")
+
+
+def test_the_page_without_judgments():
+    page = trust_page(trust(QRELS, RUNS)).render()
+    assert "<td>Not checked</td>" in page
+    assert "with its own documents in the pool, and left out" in page
+
+
+def test_wrong_input():
+    with pytest.raises(BadSetting, match="at least two runs"):
+        trust(QRELS, Runs.from_dict(GOOD))
+    with pytest.raises(BadSetting, match="depth"):
+        trust(QRELS, RUNS, depth=0)
+    with pytest.raises(NoOverlap):
+        trust(Qrels.from_dict({"z": {"a": 1}}), RUNS)
+    halves = judged(lambda query, doc, old: old)
+    halves = Judgments(halves.frame.with_columns(pl.col("label") + 0.5), halves.scale)
+    with pytest.raises(DataError, match="not whole"):
+        trust(QRELS, RUNS, judgments=halves)
+
+
+def test_the_same_seed_gives_the_same():
+    other = judged(lambda query, doc, old: (old + int(query[1])) % 3)
+    first, again = (trust(QRELS, RUNS, judgments=other, seed=4) for _ in range(2))
+    assert first.rows == again.rows
