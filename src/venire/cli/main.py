@@ -18,6 +18,7 @@ COMMANDS = {
     "agreement": ("venire.cli.agreement:command", "Say how far annotators agree."),
     "evaluate": ("venire.cli.evaluate:evaluate_command", "Score runs under settled grades."),
     "compare": ("venire.cli.evaluate:compare_command", "Tell which of two runs is better."),
+    "simulate": ("venire.cli.simulate:group", "Try pools and assessors out on known grades."),
     "demo": ("venire.cli.demo:command", "Run the whole chain on a small made-up collection."),
 }
 

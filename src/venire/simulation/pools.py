@@ -156,8 +156,9 @@ class Pools:
             if len(self.table.runs) > 1:
                 left = self.leave_one_out(depth)
                 worst = left.sort("drop", descending=True, maintain_order=True).row(0, named=True)
+                name = worst["run_id"] if worst["drop"] > 0 else "none"
                 moved = int((left["rank"] != left["rank_without"]).sum())
-                row |= {"largest_drop": worst["drop"], "drop_run": worst["run_id"], "moved": moved}
+                row |= {"largest_drop": worst["drop"], "drop_run": name, "moved": moved}
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None)
 
