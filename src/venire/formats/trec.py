@@ -7,6 +7,7 @@ A no-break space (U+00A0) is part of an id.
 
 from __future__ import annotations
 
+import json
 import re
 
 import polars as pl
@@ -23,7 +24,17 @@ def is_trec(data: bytes) -> bool:
     """Tell whether a file is TREC and not a table with column names or objects."""
     line = next((line for line in data.split(b"\n", 100) if line.strip()), b"")
     cells = {cell.strip(b' \r"') for cell in re.split(rb"[\t,;|]", line)}
-    return not ({b"query_id", b"doc_id"} & cells or line[:1] == b"{" or data[:4] == b"PAR1")
+    return not ({b"query_id", b"doc_id"} & cells or _is_object(line) or data[:4] == b"PAR1")
+
+
+def _is_object(line: bytes) -> bool:
+    """Tell whether a line is a JSON object; an id may begin with a brace too."""
+    if line.lstrip()[:1] != b"{":
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _normalise(data: bytes) -> bytes:
