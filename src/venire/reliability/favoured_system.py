@@ -51,6 +51,56 @@ class FavouredSystem:
         return None if self.p is None else str(self.frame["run_id"][0])
 
 
+@dataclass(frozen=True)
+class Audit:
+    """A judge tested against the qrels, and the qrels against the judge.
+
+    Attributes
+    ----------
+    judge : str
+    found : FavouredSystem
+        Of the judge's errors, were the qrels right.
+    mirror : FavouredSystem
+        Of the errors of the qrels, were the judge right.
+    """
+
+    judge: str
+    found: FavouredSystem
+    mirror: FavouredSystem
+
+    def both_ways(self, level: float = 0.05) -> bool:
+        """Return whether the qrels seem to favour the same run as the judge.
+
+        What a good system ranks high is better than a grade with errors says, so where the
+        qrels err, an honest judge seems to favour good systems; but then the qrels seem to
+        favour them against the judge too. A judge who does favour a run makes the qrels seem
+        to disfavour it. In simulation all such false findings
+        were both ways, and no true one was.
+        """
+        row = self.mirror.frame.filter(pl.col("run_id") == self.found.most)
+        p = row["p"][0] if row.height else None
+        return p is not None and p < level
+
+    @classmethod
+    def of(
+        cls,
+        judge: str,
+        table: RankTable,
+        human: Longs,
+        grades: Longs,
+        *,
+        depth: int = 10,
+        permutations: int = 1000,
+        seed: int = 0,
+    ) -> Audit:
+        """Test both ways; settings and errors as for :func:`favoured_system`."""
+        found, mirror = (
+            favoured_system(table, a, b, depth=depth, permutations=permutations, seed=seed)
+            for a, b in ((human, grades), (grades, human))
+        )
+        return cls(judge, found, mirror)
+
+
 def favoured_system(
     table: RankTable,
     human: Longs,

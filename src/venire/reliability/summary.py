@@ -17,10 +17,9 @@ from venire.measures.hits import Longs
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.reliability.discriminative_power import DiscriminativePower, discriminative_power
-from venire.reliability.favoured_system import FavouredSystem, favoured_system
+from venire.reliability.favoured_system import Audit
 from venire.reliability.generalizability import Generalizability, generalizability
 from venire.reliability.leave_one_out import LeaveOneOut, leave_one_out
-from venire.reliability.rank_correlation import places
 from venire.reliability.substitution import Substitution, substitute
 from venire.reliability.unjudged import DEPTH, Unjudged, unjudged
 from venire.reliability.verdict import (
@@ -57,8 +56,8 @@ class Trust:
     leave_one_out : LeaveOneOut
     substitutions : tuple of Substitution
         One an annotator; empty without judgments.
-    favoured : tuple of (str, FavouredSystem)
-        One an annotator.
+    audits : tuple of Audit
+        One an annotator: does it favour a system.
     generalizability : Generalizability
     power : DiscriminativePower or None
         None where there is no topic that all runs have.
@@ -72,7 +71,7 @@ class Trust:
     unjudged: Unjudged
     leave_one_out: LeaveOneOut
     substitutions: tuple[Substitution, ...]
-    favoured: tuple[tuple[str, FavouredSystem], ...]
+    audits: tuple[Audit, ...]
     generalizability: Generalizability
     power: DiscriminativePower | None
     notes: tuple[str, ...]
@@ -166,20 +165,19 @@ def trust(
     )
     # Corrected for many judges, the least p must still be able to be small.
     draws = max(permutations, 200 * len(others))
-    favoured = tuple(
-        (name, favoured_system(table, grades, other, permutations=draws, seed=seed))
+    audits = tuple(
+        Audit.of(name, table, grades, other, permutations=draws, seed=seed)
         for name, other in others
     )
     why = "no judgments by others were given"
     if judgments is not None:
         why = f"no annotator judged {LEAST_PAIRS} pairs of the qrels"
     lists = Lists.of(runs, depth=max(2 * depth, DEPTH), ties=ties)
-    place = dict(zip(scores.runs, places(scores.mean[0]).tolist(), strict=True))
     risks = (
         pool_risk(left, len(table.runs), _missing(lists, qrels, 2 * depth)),
         outsiders_risk(guessed, _missing(lists, qrels, DEPTH)),
         assessors_risk(swaps, why),
-        favour_risk(favoured, place, why),
+        favour_risk(audits, why),
         topics_risk(variance, power),
     )
     return Trust(
@@ -188,7 +186,7 @@ def trust(
         unjudged=guessed,
         leave_one_out=left,
         substitutions=swaps,
-        favoured=favoured,
+        audits=audits,
         generalizability=variance,
         power=power,
         notes=(*qrels.notes, *scores.notes, *left.notes, *notes),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from venire.reliability.discriminative_power import DiscriminativePower
-from venire.reliability.favoured_system import FavouredSystem
+from venire.reliability.favoured_system import Audit
 from venire.reliability.generalizability import Generalizability
 from venire.reliability.leave_one_out import LeaveOneOut
 from venire.reliability.substitution import Substitution
@@ -117,39 +117,33 @@ def assessors_risk(results: Sequence[Substitution], why: str) -> Risk:
     return Risk(ASSESSORS, light, tau, what, reason, "none" if light == GREEN else step)
 
 
-def favour_risk(
-    results: Sequence[tuple[str, FavouredSystem]], place: Mapping[str, int], why: str
-) -> Risk:
+def favour_risk(results: Sequence[Audit], why: str) -> Risk:
     """Judge by the smallest p over systems, times the number of judges (Bonferroni).
 
-    Parameters
-    ----------
-    results : sequence of (judge, FavouredSystem)
-    place : mapping
-        Run to its place under the qrels: errors of the qrels themselves make good runs look
-        favoured, for what those rank high is better than its grade says.
-    why : str
-        Why there is nothing to judge by, if so.
+    A finding that holds both ways is amber at most: the qrels may be what errs. ``why`` there
+    is nothing to judge by, if so.
     """
     what = "smallest p, corrected for systems and judges"
     step = "give --judgments of another judge on pairs of the qrels"
     if not results:
         return Risk(FAVOUR, NOT_CHECKED, None, what, why, step)
-    known = [(one.p, name, one) for name, one in results if one.p is not None]
+    known = [(one.found.p, one) for one in results if one.found.p is not None]
     if not known:
         reason = "no judge's grades differ from the qrels beyond leniency"
         return Risk(FAVOUR, NOT_CHECKED, None, what, reason, step)
-    least, name, worst = min(known, key=lambda item: (item[0], -float(item[2].frame["z"][0])))
+    # One that is not both ways weighs more than any that is.
+    known.sort(key=lambda item: (item[0], item[1].both_ways(), -item[1].found.frame["z"][0]))
+    least, worst = known[0]
     p = min(1.0, least * len(results))
     light = RED if p < P_RED else AMBER if p < P_GREEN else GREEN
     if light != GREEN:
-        reason = f"the errors of {name} follow the ranks of {worst.most}"
-        where = place[str(worst.most)]
-        if where <= len(place) / 2:
-            reason += f" (place {where}); errors of the qrels favour good runs too"
+        reason = f"the errors of {worst.judge} follow the ranks of {worst.found.most}"
+        if worst.both_ways():
+            light = AMBER
+            reason += "; those of the qrels do too, so the qrels may err"
         step = "have a third assessor judge the pairs where they differ"
         return Risk(FAVOUR, light, p, what, reason, step)
-    fewest = min(one.pairs for _, one in results)
+    fewest = min(one.found.pairs for one in results)
     if fewest < PAIRS_ENOUGH:
         reason = f"nothing found, but only {counted(fewest, 'pair')} audited: too few to clear"
         step = f"let the judge grade {PAIRS_ENOUGH - fewest} more pairs of the qrels"

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from venire.formats import write_frame
+from venire.reliability.favoured_system import Audit
 from venire.reliability.rank_correlation import places
 from venire.reliability.summary import Trust
 from venire.reliability.verdict import AMBER, GREEN, NOT_CHECKED, RED
@@ -47,10 +48,10 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
             _substitution_rows(result), schema_overrides={"tau": pl.Float64, "tau_ap": pl.Float64}
         )
         tables["ranks"] = pl.DataFrame(_rank_rows(result))
-    if result.favoured:
+    if result.audits:
         tables["favoured"] = pl.concat(
-            frame.select(pl.lit(name).alias("judge"), pl.all())
-            for name, frame in ((name, one.frame) for name, one in result.favoured)
+            one.found.frame.select(pl.lit(one.judge).alias("judge"), pl.all())
+            for one in result.audits
         )
     written = []
     for name, frame in tables.items():
@@ -93,14 +94,14 @@ def trust_page(result: Trust) -> Page:
     if result.substitutions:
         page.heading("Another assessor's grades for the same pairs")
         page.table(_substitution_rows(result))
-    if result.favoured:
+    if result.audits:
         page.heading("Does a judge favour a system?")
         page.text(
             "The system that each judge's errors follow most: z in standard deviations of chance, "
-            "p corrected for the number of systems. Errors of the qrels make good systems look "
-            "favoured too."
+            "p corrected for the number of systems. Both ways: the errors of the qrels follow it "
+            "too, so it may be the qrels that err."
         )
-        page.table([_favour_row(name, one) for name, one in result.favoured])
+        page.table([_favour_row(one) for one in result.audits])
     page.heading("Notes")
     page.notes(result.notes)
     return page
@@ -122,14 +123,15 @@ def _substitution_rows(result: Trust) -> list[dict[str, Any]]:
     return [one.row for one in result.substitutions]
 
 
-def _favour_row(name: str, one: Any) -> dict[str, Any]:
-    row = one.frame.row(0, named=True)
+def _favour_row(one: Audit) -> dict[str, Any]:
+    row = one.found.frame.row(0, named=True)
     return {
-        "judge": name,
+        "judge": one.judge,
         "most favoured": row["run_id"] if row["p"] is not None else row["reason"],
         "z": row["z"],
         "p": row["p"],
-        "pairs": one.pairs,
+        "both ways": one.both_ways(),
+        "pairs": one.found.pairs,
     }
 
 

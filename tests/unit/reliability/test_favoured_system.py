@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -8,6 +9,7 @@ from venire.errors import BadSetting, NoOverlap
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.reliability.favoured_system import (
     NO_DISAGREEMENT,
+    Audit,
     _moments,
     favoured_system,
 )
@@ -59,6 +61,28 @@ def test_power_at_least_eighty_percent():
         for seed in range(50)
     ]
     assert np.mean([one.p <= 0.05 and one.most == "r0" for one in found]) >= 0.8
+
+
+def test_errors_of_the_qrels_show_both_ways_and_a_favour_does_not():
+    """An honest judge beside qrels that err, with one run much better than the others."""
+    for seed in range(10):
+        table, truth, _ = simulate(seed)
+        rng = np.random.default_rng(seed)
+        spread = np.array([0.3, 1.5, 1.5, 1.5, 3.0])[:, None, None]
+        noise = spread * rng.normal(size=(RUNS, TOPICS, DOCS))
+        order = np.argsort(-(truth.reshape(1, TOPICS, DOCS) + noise), axis=2)
+        pair = (order + DOCS * np.arange(TOPICS)[None, :, None]).ravel()
+        qrels, judge = (
+            np.clip(truth + rng.choice([-1, 0, 1], truth.size, p=[0.15, 0.7, 0.15]), 0, 2)
+            for _ in range(2)
+        )
+        found = Audit.of("J", replace(table, pair=pair), qrels, judge, permutations=99)
+        assert found.found.most == "r0"
+        assert found.found.p <= 0.05
+        assert found.both_ways()
+        favours = Audit.of("J", *simulate(seed, favour=0.7), permutations=99)
+        assert favours.found.p <= 0.05
+        assert not favours.both_ways()
 
 
 def test_moments_are_those_of_all_permutations():

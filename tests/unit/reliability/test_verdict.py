@@ -6,7 +6,7 @@ from venire.errors import BadSetting, DataError, NoOverlap
 from venire.measures import parse
 from venire.reliability import verdict
 from venire.reliability.discriminative_power import DiscriminativePower
-from venire.reliability.favoured_system import FavouredSystem
+from venire.reliability.favoured_system import Audit, FavouredSystem
 from venire.reliability.generalizability import Generalizability
 from venire.reliability.leave_one_out import LeaveOneOut
 from venire.reliability.summary import trust
@@ -108,11 +108,15 @@ def test_outsider_thresholds(share, light):
     assert verdict.outsiders_risk(shares, 1).light == light
 
 
-def favour(p, pairs):
-    frame = pl.DataFrame(
-        {"run_id": ["r", "s"], "statistic": [1.0, 0.0], "z": [3.0, 0.0], "p": [p, 1.0]}
-    )
-    return FavouredSystem(frame, pairs, 10, 1000, 0)
+def audit(name, p, pairs, *, mirror=1.0):
+    both = [
+        FavouredSystem(
+            pl.DataFrame({"run_id": ["r", "s"], "statistic": [1.0, 0.0], "z": [3.0, 0.0], "p": ps}),
+            pairs, 10, 1000, 0,
+        )
+        for ps in ([p, 1.0], [mirror, 1.0])
+    ]  # fmt: skip
+    return Audit(name, *both)
 
 
 @pytest.mark.parametrize(
@@ -121,9 +125,17 @@ def favour(p, pairs):
     [(0.3, 600, "green"), (0.3, 499, "amber"), (0.02, 600, "amber"), (0.004, 100, "red")],
 )
 def test_favour_thresholds(p, pairs, light):
-    both = [("J1", favour(p, pairs)), ("J2", favour(0.9, 1000))]
-    risk = verdict.favour_risk(both, {"r": 2, "s": 1}, "")
+    risk = verdict.favour_risk([audit("J1", p, pairs), audit("J2", 0.9, 1000)], "")
     assert (risk.light, risk.number) == (light, pytest.approx(2 * p))
+
+
+def test_a_finding_both_ways_is_amber_at_most():
+    risk = verdict.favour_risk([audit("J1", 0.001, 600, mirror=0.01)], "")
+    assert risk.light == "amber"
+    assert "the qrels may err" in risk.reason
+    worse = verdict.favour_risk([audit("J1", 0.001, 600, mirror=0.01), audit("J2", 0.001, 600)], "")
+    assert worse.light == "red"
+    assert "J2" in worse.reason
 
 
 @pytest.mark.parametrize(("residual", "light"), [(0.5, "green"), (2.0, "amber"), (9.0, "red")])
