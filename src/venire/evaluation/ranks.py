@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -35,6 +35,8 @@ class RankTable:
     retrieved : int64 [runs * T]
         Documents retrieved for each run and topic.
     notes : tuple of str
+    stratum : int64 [P], optional
+        Code of the stratum each pair was sampled from.
     """
 
     runs: list[str]
@@ -46,6 +48,7 @@ class RankTable:
     pair: Longs
     retrieved: Longs
     notes: tuple[str, ...] = ()
+    stratum: Longs | None = None
 
     @classmethod
     def of(cls, runs: Runs, pairs: pl.DataFrame, *, ties: str = "trec") -> RankTable:
@@ -110,15 +113,32 @@ class RankTable:
         joined = self.pairs.join(qrels.frame, on=PAIR, how="left", maintain_order="left")
         return joined["relevance"].cast(pl.Int64).fill_null(ABSENT).to_numpy()
 
+    def with_strata(self, qrels: Qrels) -> RankTable:
+        """Return the table with the strata of stratified qrels, where these have any."""
+        if "stratum" not in qrels.frame.columns:
+            return self
+        joined = self.pairs.join(qrels.frame, on=PAIR, how="left", maintain_order="left")
+        stratum, _ = code(joined["stratum"].fill_null(""))
+        return replace(self, stratum=stratum.astype(np.int64))
+
     def hits(self, grades: Longs) -> Hits:
         """Return what measures see when the pairs have these grades."""
         grade = grades[self.pair]
         there = grade != ABSENT
         graded = grades != ABSENT
-        judged = Judged.of(self.topic[graded], grades[graded], len(self.topics))
+        strata = None if self.stratum is None else self.stratum[graded]
+        judged = Judged.of(self.topic[graded], grades[graded], len(self.topics), strata)
+        stratum = None if self.stratum is None else self.stratum[self.pair]
         if there.all():
-            return Hits(self.segment, self.rank, grade, self.retrieved, judged)
-        return Hits(self.segment[there], self.rank[there], grade[there], self.retrieved, judged)
+            return Hits(self.segment, self.rank, grade, self.retrieved, judged, stratum)
+        return Hits(
+            self.segment[there],
+            self.rank[there],
+            grade[there],
+            self.retrieved,
+            judged,
+            None if stratum is None else stratum[there],
+        )
 
 
 def _topic_notes(

@@ -18,6 +18,7 @@ from venire.tables.runs import Runs
 
 Floats = NDArray[np.float64]
 TOPICS = ("qrels", "run")
+STRATIFIED = ("xinfAP", "infNDCG", "infNumRel")
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,8 @@ def rank(qrels: Qrels, runs: Runs, *, ties: str = "trec") -> RankTable:
     if not qrels.frame["relevance"].dtype.is_integer():
         raise DataError("measures need whole grades; write the qrels with rule mode")
     _check_overlap(qrels, runs)
-    return RankTable.of(runs, qrels.frame.select("query_id", "doc_id"), ties=ties)
+    pairs = qrels.frame.select("query_id", "doc_id")
+    return RankTable.of(runs, pairs, ties=ties).with_strata(qrels)
 
 
 def score(
@@ -159,7 +161,31 @@ def score(
         topics=table.topics,
         values=values,
         counted=counted,
-        notes=(*(table.notes if topics == "qrels" else ()), *_empty_topics(table, hits, parsed)),
+        notes=(
+            *(table.notes if topics == "qrels" else ()),
+            *_empty_topics(table, hits, parsed),
+            *_unsampled(table, hits, parsed),
+        ),
+    )
+
+
+def _unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
+    """Name the topics with a stratum that nothing was sampled from."""
+    if not any(measure.name in STRATIFIED for measure in measures):
+        return ()
+    judged = hits.judged
+    width = int(judged.strata.max(initial=0)) + 1
+    cell = judged.topic * width + judged.strata
+    size = np.bincount(cell, minlength=judged.topics * width)
+    sampled = np.bincount(cell[judged.grade >= 0], minlength=size.size)
+    empty = np.flatnonzero((size > 0) & (sampled == 0))
+    if not empty.size:
+        return ()
+    names = [table.topics[at] for at in np.unique(empty // width)]
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return (
+        f"nothing was sampled from {empty.size} of the strata of topic {shown}, with "
+        f"{size[empty].sum()} documents: not estimated there",
     )
 
 

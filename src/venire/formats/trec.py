@@ -17,6 +17,7 @@ from venire.tables.schema import Source
 
 _BLANKS = bytes.maketrans(b"\t\r\x0b\x0c", b"    ")
 _QRELS = ("query_id", "iteration", "doc_id", "relevance")
+_SAMPLE = ("query_id", "iteration", "doc_id", "stratum", "relevance")
 _RUN = ("query_id", "iteration", "doc_id", "rank", "score", "run_id")
 
 
@@ -105,7 +106,9 @@ def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
     form = " ".join(columns)
     for number, line in enumerate(data.split(b"\n"), start=1):
         cells = line.split()
-        if cells and (len(cells) < len(columns) or (columns is _QRELS and len(cells) > 4)):
+        if cells and (
+            len(cells) < len(columns) or (columns is not _RUN and len(cells) > len(columns))
+        ):
             reason = f"has {len(cells)} fields, not the {len(columns)} of `{form}`"
             return BadLine(name, number, reason)
         try:
@@ -118,11 +121,16 @@ def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
 def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.DataFrame, Source]:
     """Read qrels; a grade that is no whole number is refused, unless decimals are asked for.
 
+    Where the first line has five fields, the fourth is the stratum that a pair was sampled from.
+
     Raises
     ------
     BadLine
     """
-    frame, source = _read(data, name, _QRELS, ["query_id", "doc_id", "relevance"])
+    first = next((line for line in data.split(b"\n", 100) if line.strip()), b"")
+    columns = _SAMPLE if len(first.split()) == 5 else _QRELS
+    wanted = [column for column in columns if column != "iteration"]
+    frame, source = _read(data, name, columns, wanted)
     if decimals:
         return frame, source
     grade = frame["relevance"]

@@ -24,17 +24,25 @@ class Judged:
         Negative means "in the pool, not judged".
     topics : int
         T.
+    stratum : int64 [Q], optional
+        Code of the stratum each pair was sampled from.
     """
 
     topic: Longs
     grade: Longs
     topics: int
+    stratum: Longs | None = None
 
     @classmethod
-    def of(cls, topic: Longs, grade: Longs, topics: int) -> Judged:
+    def of(cls, topic: Longs, grade: Longs, topics: int, stratum: Longs | None = None) -> Judged:
         """Return the grades sorted."""
         order = np.lexsort((-grade, topic))
-        return cls(topic[order], grade[order], topics)
+        return cls(topic[order], grade[order], topics, None if stratum is None else stratum[order])
+
+    @property
+    def strata(self) -> Longs:
+        """The stratum of each pair [Q]; one for all where there are none."""
+        return np.zeros(self.grade.size, np.int64) if self.stratum is None else self.stratum
 
     def count(self, mask: Mask) -> Floats:
         """Return how many pairs of each topic are in a mask [T]."""
@@ -65,6 +73,7 @@ class Hits:
     retrieved : int64 [S]
         Documents retrieved in each segment.
     judged : Judged
+    stratum : int64 [H], optional
     """
 
     segment: Longs
@@ -72,6 +81,12 @@ class Hits:
     grade: Longs
     retrieved: Longs
     judged: Judged
+    stratum: Longs | None = None
+
+    @property
+    def strata(self) -> Longs:
+        """The stratum of each document [H]; one for all where there are none."""
+        return np.zeros(self.grade.size, np.int64) if self.stratum is None else self.stratum
 
     @property
     def segments(self) -> int:

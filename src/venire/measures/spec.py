@@ -12,7 +12,7 @@ import numpy as np
 
 from venire.errors import BadSetting, UnknownName
 from venire.measures import average_precision as ap
-from venire.measures import gain, incomplete, precision, rank_biased
+from venire.measures import gain, incomplete, precision, rank_biased, stratified
 from venire.measures.hits import Floats, Hits
 
 _FORM = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9.]+))?\s*$")
@@ -53,6 +53,9 @@ FAMILIES = {
         Family("ERR", gain.expected_reciprocal_rank, {"highest": 4}, "cutoff"),
         Family("Bpref", incomplete.bpref, _REL),
         Family("infAP", incomplete.inferred_ap, _REL),
+        Family("xinfAP", stratified.extended_inferred_ap, _REL),
+        Family("infNDCG", stratified.inferred_ndcg),
+        Family("infNumRel", stratified.estimated_relevant, _REL, mean="sum"),
         Family("RBP", rank_biased.rank_biased_precision, {"p": 0.8, "rel": 1}, "cutoff"),
         Family("RBPResidual", rank_biased.residual, {"p": 0.8}, "cutoff"),
         Family("Judged", incomplete.judged_share, {}, "cutoff"),

@@ -13,7 +13,9 @@ from venire.errors import DataError, DuplicateRows
 from venire.tables import boundary
 from venire.tables.schema import ROW, Schema, Source, nested, rename, repeats, typed, whole
 
-SCHEMA = Schema("qrels", ids=("query_id", "doc_id"), numbers=("relevance",))
+SCHEMA = Schema(
+    "qrels", ids=("query_id", "doc_id"), numbers=("relevance",), optional_ids=("stratum",)
+)
 KEY = ["query_id", "doc_id"]
 
 
@@ -25,7 +27,8 @@ class Qrels:
     ----------
     frame : polars.DataFrame
         ``query_id, doc_id`` (text) and ``relevance`` (whole numbers, or decimals where an
-        aggregation was written with its real-valued grades).
+        aggregation was written with its real-valued grades). Qrels of a stratified sample also
+        have ``stratum`` (text), and a negative relevance where a pair was not sampled.
     notes : tuple of str
 
     Examples
@@ -55,7 +58,8 @@ class Qrels:
         """
         source = source or Source()
         frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
-        frame = typed(frame.select(SCHEMA.required), SCHEMA, source)
+        frame = frame.select(name for name in SCHEMA.known if name in frame.columns)
+        frame = typed(frame, SCHEMA, source)
         twice = repeats(frame, KEY)
         notes: tuple[str, ...] = ()
         if twice.height:

@@ -1,0 +1,122 @@
+"""NIST's sample_eval is the oracle of the example; unbiasedness is by simulation."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from venire import Qrels, Runs
+from venire.evaluation.score import evaluate
+
+SAMPLED = {
+    "d00": 2, "d01": 2, "d02": 0, "d03": 2, "d04": 1, "d05": 1, "d06": 1, "d07": 1, "d08": 1,
+    "d09": 1, "d10": 1, "d11": 1, "d14": 1, "d19": 0, "d21": 1, "d22": 0, "d24": 1, "d25": 1,
+    "d26": 0,
+}  # fmt: skip
+RUN = """
+    d03 d00 d34 zz1 d09 d08 d28 d01 d33 d25 d35 d10 zz2 d31 d07 d26 d18 d20 d02 d21 d15 d17 d23
+    d04 d27 d13 d06 d14 d05 d24 d11 d12 d37 d22 d38 d16 d19
+""".split()  # noqa: SIM905
+
+
+def ranked(names, query="q"):
+    return Runs.from_dict({query: {name: float(-at) for at, name in enumerate(names)}})
+
+
+def nist(path):
+    lines = []
+    for at in range(40):
+        stratum = 1 if at < 10 else 2 if at < 30 else 3
+        lines.append(f"q 0 d{at:02d} {stratum} {SAMPLED.get(f'd{at:02d}', -1)}\n")
+    path.write_text("".join(lines))
+    return Qrels.read(path)
+
+
+def test_nists_example(tmp_path):
+    qrels = nist(tmp_path / "sample.qrels")
+    assert qrels.frame["stratum"].unique().sort().to_list() == ["1", "2", "3"]
+    scores = evaluate(qrels, ranked(RUN), ["xinfAP", "infNDCG", "infNumRel"])
+    assert scores.mean[:, 0] == pytest.approx([0.7265, 0.8795, 22.3333], abs=5e-5)
+    assert any(
+        "nothing was sampled from 1 of the strata of topic q, with 10 documents" in note
+        for note in scores.notes
+    )
+    assert not any("sampled" in note for note in evaluate(qrels, ranked(RUN), ["AP"]).notes)
+
+
+def test_two_topics_and_two_runs_do_not_mix(tmp_path):
+    one = nist(tmp_path / "sample.qrels").frame
+    other = one.with_columns(pl.lit("r").alias("query_id"), pl.col("relevance").clip(-1, 0))
+    both = Qrels.of(pl.concat([other, one]))
+    runs = pl.concat(
+        [
+            ranked(RUN, query).frame.with_columns(run_id=pl.lit(name))
+            for name in ("a", "b")
+            for query in ("q", "r")
+        ]
+    )
+    scores = evaluate(both, Runs.of(runs), ["xinfAP", "infNDCG"])
+    np.testing.assert_allclose(scores.values[0], [[0.7265, 0], [0.7265, 0]], atol=5e-5)
+    np.testing.assert_allclose(scores.values[1], [[0.8795, 0], [0.8795, 0]], atol=5e-5)
+
+
+def test_a_whole_sample_gives_the_plain_measures():
+    names = [f"d{at}" for at in range(12)]
+    grades = [2, 0, 1, 0, 0, 1, 0, 2, 0, 0, 1, 0]
+    frame = pl.DataFrame(
+        {"query_id": "q", "doc_id": names, "relevance": grades, "stratum": ["a", "b"] * 6}
+    )
+    scores = evaluate(
+        Qrels.of(frame), ranked(names), ["xinfAP", "AP", "infNDCG", "nDCG", "infNumRel"]
+    )
+    xinfap, ap, infndcg, ndcg, number = scores.mean[:, 0]
+    assert xinfap == pytest.approx(ap, abs=1e-4)
+    assert infndcg == pytest.approx(ndcg)
+    assert number == 5
+
+
+def test_a_line_with_four_fields_among_five_is_refused(tmp_path):
+    path = tmp_path / "sample.qrels"
+    path.write_text("q 0 a 1 1\nq 0 b 1\n")
+    with pytest.raises(ValueError, match="4 fields, not the 5"):
+        Qrels.read(path)
+
+
+def sampling(shares, samples=2000, size=200, bounds=(20, 80, 200)):
+    """Return (mean - truth) / standard error of each measure, and its bias as a share of it.
+
+    Each sample is a topic of its own; the run ranks the pool, whose relevant documents thin out.
+    """
+    rng = np.random.default_rng(11)
+    relevance = (rng.random(size) < np.linspace(0.7, 0.1, size)).astype(np.int64)
+    stratum = np.searchsorted(bounds, np.arange(size), side="right")
+    names = np.array([f"d{at:03d}" for at in range(size)])
+    chosen = np.zeros((samples, size), bool)
+    for at, share in enumerate(shares):
+        places = np.flatnonzero(stratum == at)
+        order = np.argsort(rng.random((samples, places.size)), axis=1)
+        drawn = places[order[:, : round(share * places.size)]]
+        np.put_along_axis(chosen, drawn, values=True, axis=1)
+    frame = pl.DataFrame(
+        {
+            "query_id": np.repeat([f"q{at:04d}" for at in range(samples)], size),
+            "doc_id": np.tile(names, samples),
+            "relevance": np.where(chosen, relevance, -1).reshape(-1),
+            "stratum": np.tile(stratum.astype(str), samples),
+            "score": np.tile(-np.arange(size, dtype=float), samples),
+        }
+    )
+    measures = ["infNumRel", "xinfAP", "infNDCG"]
+    values = evaluate(Qrels.of(frame), Runs.of(frame), measures).values[:, 0]
+    truth = pl.DataFrame({"query_id": "q", "doc_id": names, "relevance": relevance})
+    true = evaluate(Qrels.of(truth), ranked(names), ["NumRel", "AP", "nDCG"]).mean[:, 0]
+    bias = values.mean(axis=1) - true
+    return bias / (values.std(axis=1, ddof=1) / np.sqrt(samples)), bias / true
+
+
+@pytest.mark.parametrize("shares", [(1.0, 0.5, 0.2), (0.5, 0.5, 0.2)])
+def test_estimates_over_two_thousand_samples(shares):
+    """infNumRel and infNDCG are unbiased; xinfAP, a ratio, is biased by less than a hundredth."""
+    errors, share = sampling(shares)
+    assert abs(errors[0]) < 3
+    assert abs(errors[2]) < 3
+    assert abs(share[1]) < 0.01
