@@ -19,7 +19,7 @@ from venire.report.page import Page
 from venire.retrieval.systems import retrieve
 from venire.simulation.assessors import SecondAssessor
 from venire.simulation.pools import Pools
-from venire.simulation.substitution import Substitution, substitute
+from venire.simulation.substitution import SimulatedSubstitution, substitute
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
@@ -166,7 +166,9 @@ def kappas() -> list[Row]:
     return rows
 
 
-def second_assessor(qrels: Qrels, runs: Runs, seeds: int, favour: str | None) -> Substitution:
+def second_assessor(
+    qrels: Qrels, runs: Runs, seeds: int, favour: str | None
+) -> SimulatedSubstitution:
     """Return the simulation of the article's second assessor."""
     assessor = SecondAssessor(keep=KEEP, favour=favour)
     return substitute(qrels, runs, assessor, seeds=seeds, ties=TIES)
@@ -179,7 +181,7 @@ def near(what: str, published: float, ours: float | None) -> Row:
     return {"what": what, "published": float(published), "ours": ours, "agrees": word}
 
 
-def random_rows(found: Substitution) -> list[Row]:
+def random_rows(found: SimulatedSubstitution) -> list[Row]:
     """Return the table of the assessor whose disagreements are random."""
     return [
         near(f"{line['quantity']}: {part}", published, line[part])
@@ -188,7 +190,7 @@ def random_rows(found: Substitution) -> list[Row]:
     ]
 
 
-def favoured_rows(found: Substitution) -> list[Row]:
+def favoured_rows(found: SimulatedSubstitution) -> list[Row]:
     """Return what the article says of the assessor who favours one run."""
     medians = {line["quantity"]: line["median"] for line in found.summary()}
     first = next(line for line in found.by_run() if line["run"] == FAVOURED)

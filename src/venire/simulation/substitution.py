@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Substitution:
+class SimulatedSubstitution:
     """What changes when the second assessor's judgments take the place of the first's.
 
     Attributes
@@ -113,7 +113,7 @@ def substitute(
     measure: str = "AP",
     relevant_from: int = 1,
     ties: str = "trec",
-) -> Substitution:
+) -> SimulatedSubstitution:
     """Judge again with a simulated assessor, score the systems again, and compare.
 
     Both assessors are binary here, so that a graded measure sees the same kind of grades from
@@ -170,7 +170,7 @@ def substitute(
     looked_at[table.pair[table.rank <= assessor.depth]] = True
     before = mean_scores(table, first.astype(np.int64), parsed)
     after = np.stack([mean_scores(table, row.astype(np.int64), parsed) for row in second])
-    return Substitution(
+    return SimulatedSubstitution(
         frame=_compare(chosen, table.topic, first, second, looked_at, before, after),
         systems=pl.DataFrame(
             {"run_id": table.runs, "score": before, "rank": ranks_of(before)},
@@ -197,7 +197,7 @@ def _compare(
     before: Floats,
     after: Floats,
 ) -> pl.DataFrame:
-    """Return one row a seed; see :class:`Substitution`."""
+    """Return one row a seed; see :class:`SimulatedSubstitution`."""
     rows = np.stack([_table(first[looked_at], row[looked_at]) for row in second])
     size = int(topic.max()) + 1
     overlap = []
