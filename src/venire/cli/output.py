@@ -15,6 +15,7 @@ import click
 
 from venire.formats.source import write_bytes
 from venire.progress import Event, Progress
+from venire.report.page import cell
 
 Rows = Sequence[Mapping[str, Any]]
 FORMATS = ("table", "json", "csv")
@@ -91,7 +92,7 @@ def _table(rows: Rows, digits: int) -> str:
     if not rows:
         return "(no rows)\n"
     heads = list(rows[0])
-    cells = [[_cell(row[head], digits) for head in heads] for row in rows]
+    cells = [[cell(row[head], digits) for head in heads] for row in rows]
     right = [all(not isinstance(row[head], str) for row in rows) for head in heads]
     widths = [max(len(line[at]) for line in [heads, *cells]) for at in range(len(heads))]
     lines = []
@@ -102,18 +103,6 @@ def _table(rows: Rows, digits: int) -> str:
         ]
         lines.append("  ".join(parts).rstrip())
     return "\n".join(lines) + "\n"
-
-
-def _cell(value: Any, digits: int) -> str:
-    if value is None:
-        return "undefined"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.{digits}f}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return str(value)
 
 
 @contextmanager

@@ -89,7 +89,7 @@ class Page:
         body = []
         for row, shown in zip(rows, kept, strict=True):
             cells = "".join(
-                f"<td>{html.escape('–' if value is None else _cell(value, digits))}</td>"
+                f"<td>{html.escape('–' if value is None else cell(value, digits))}</td>"
                 for value in shown.values()
             )
             name = html.escape(str(row["light"]).replace(" ", "-"), quote=True)
@@ -157,7 +157,7 @@ def _table(rows: Sequence[Mapping[str, Any]], digits: int, best: int | None) -> 
     head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in rows[0])
     body = []
     for number, row in enumerate(rows):
-        cells = "".join(f"<td>{html.escape(_cell(value, digits))}</td>" for value in row.values())
+        cells = "".join(f"<td>{html.escape(cell(value, digits))}</td>" for value in row.values())
         body.append(f'<tr class="best">{cells}</tr>' if number == best else f"<tr>{cells}</tr>")
     return (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead>'
@@ -165,7 +165,8 @@ def _table(rows: Sequence[Mapping[str, Any]], digits: int, best: int | None) -> 
     )
 
 
-def _cell(value: Any, digits: int) -> str:
+def cell(value: Any, digits: int) -> str:
+    """Return a value as a table shows it: undefined rather than nothing, words for yes and no."""
     if value is None:
         return "undefined"
     if isinstance(value, bool):
