@@ -209,14 +209,3 @@ def _check_overlap(qrels: Qrels, runs: Runs) -> None:
         some = ", ".join(sorted(ours)[:3]) or "none"
         others = ", ".join(sorted(theirs)[:3]) or "none"
         raise NoOverlap(f"qrels and runs share no topic; qrels have {some}; runs have {others}")
-
-
-def kendall_tau(first: dict[str, float], second: dict[str, float]) -> float | None:
-    """Return Kendall's tau-b between two scorings of the same systems; None where undefined."""
-    from scipy.stats import kendalltau
-
-    names = sorted(first)
-    value = float(
-        kendalltau([first[name] for name in names], [second[name] for name in names]).statistic
-    )
-    return None if np.isnan(value) else value

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from venire.agreement.summary import HEADLINE, Agreement
-from venire.formats import write_frame
 from venire.report.page import Page
 
 
@@ -17,21 +16,13 @@ def write_agreement(result: Agreement, folder: str | Path) -> list[Path]:
 
     ``overall``, ``topics``, ``grades`` and ``annotators`` as .csv, and ``report.html``.
     """
-    target = Path(folder)
     tables = {
         "overall": result.frame,
         "topics": result.topics,
         "grades": result.grades,
         "annotators": result.annotators,
     }
-    written = []
-    for name, frame in tables.items():
-        path = target / f"{name}.csv"
-        write_frame(frame, path)
-        written.append(path)
-    page = target / "report.html"
-    agreement_page(result).write(page, footer=f"Venire {result.version}")
-    return [*written, page]
+    return agreement_page(result).write_beside(tables, folder, footer=f"Venire {result.version}")
 
 
 def agreement_page(result: Agreement) -> Page:

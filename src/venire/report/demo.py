@@ -10,10 +10,11 @@ from typing import Any
 
 from venire import plugins
 from venire.aggregation.posterior import Posterior
-from venire.evaluation.score import evaluate, kendall_tau
+from venire.evaluation.score import evaluate
 from venire.evaluation.truth import against_gold
 from venire.formats import write_frame
 from venire.progress import Progress, silent
+from venire.reliability.rank_correlation import tau_b
 from venire.report.aggregation import posterior_page
 from venire.report.page import Page
 from venire.simulation.collection import Collection, make_collection
@@ -62,7 +63,9 @@ def make_demo(*, seed: int, data: Path, progress: Progress = silent) -> Demo:
             {
                 "data": "made up",
                 **_row(name, posterior, truth),
-                "tau of systems": kendall_tau(true_scores, scores[name]),
+                "tau of systems": tau_b(
+                    list(true_scores.values()), [scores[name][run] for run in true_scores]
+                ),
             }
         )
     systems = [

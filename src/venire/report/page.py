@@ -5,9 +5,13 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from venire.formats import write_frame
 from venire.formats.source import write_bytes
+
+if TYPE_CHECKING:
+    import polars as pl
 
 COLOURS = ("#1f5fa8", "#c4541a", "#2a7f4f", "#7a4fa3", "#8a6d00", "#5b6770", "#b0307a", "#0f8a8a")
 """Told apart by most eyes, and dark enough on white."""
@@ -145,6 +149,18 @@ class Page:
             f"<body><main>{''.join(self._parts)}</main>"
             f"<footer>{html.escape(footer)}</footer></body></html>"
         )
+
+    def write_beside(
+        self, tables: Mapping[str, pl.DataFrame], folder: str | Path, footer: str = ""
+    ) -> list[Path]:
+        """Write ``report.html`` and each table as NAME.csv beside it; return the files."""
+        target = Path(folder)
+        paths = [target / f"{name}.csv" for name in tables]
+        for path, frame in zip(paths, tables.values(), strict=True):
+            write_frame(frame, path)
+        page = target / "report.html"
+        self.write(page, footer)
+        return [*paths, page]
 
     def write(self, path: str | Path, footer: str = "") -> None:
         """Write the page whole or not at all."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import polars as pl
 
-from venire.formats import write_frame
 from venire.reliability.favoured_system import Audit
 from venire.reliability.rank_correlation import places
 from venire.reliability.summary import Trust
@@ -31,7 +30,6 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
     ``verdict``, ``scores``, ``unjudged``, ``leave_one_out`` and, with judgments, ``substitution``,
     ``ranks`` and ``favoured`` as .csv, and ``report.html``.
     """
-    target = Path(folder)
     text = ("verdict", "what", "reason", "next_step")
     verdict = pl.DataFrame(
         result.rows,
@@ -53,14 +51,9 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
             one.found.frame.select(pl.lit(one.judge).alias("judge"), pl.all())
             for one in result.audits
         )
-    written = []
-    for name, frame in tables.items():
-        path = target / f"{name}.csv"
-        write_frame(frame, path)
-        written.append(path)
-    page = target / "report.html"
-    trust_page(result).write(page, footer=f"Venire {result.version}, seed {result.seed}")
-    return [*written, page]
+    return trust_page(result).write_beside(
+        tables, folder, footer=f"Venire {result.version}, seed {result.seed}"
+    )
 
 
 def trust_page(result: Trust) -> Page:

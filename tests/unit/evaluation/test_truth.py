@@ -6,8 +6,8 @@ from sklearn.metrics import ndcg_score
 from venire import Judgments, Qrels
 from venire.aggregation.mean import Mean
 from venire.errors import NoOverlap
-from venire.evaluation.score import kendall_tau
 from venire.evaluation.truth import against_gold, ndcg_by_query, pearson
+from venire.reliability.rank_correlation import tau_b
 
 
 def test_ndcg_agrees_with_scikit_learn_where_nothing_ties():
@@ -46,5 +46,7 @@ def test_no_common_pair_is_refused():
 def test_tau_of_one_swap_of_twelve_systems():
     first = {f"s{at}": float(at) for at in range(12)}
     second = first | {"s3": 4.0, "s4": 3.0}
-    assert kendall_tau(first, second) == pytest.approx(1 - 4 / (12 * 11))
-    assert kendall_tau(first, dict.fromkeys(first, 1.0)) is None
+    assert tau_b(list(first.values()), [second[name] for name in first]) == pytest.approx(
+        1 - 4 / (12 * 11)
+    )
+    assert tau_b(list(first.values()), [1.0] * 12) is None
