@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from venire.cli.options import SEED, pairs, read_judgments, reading, setting_value
-from venire.cli.output import FORMAT, bar, emit
 from venire.errors import BadSetting
+from venire.terminal.options import SEED, pairs, read_judgments, reading, setting_value
+from venire.terminal.output import FORMAT, bar, emit
 
 DEFAULT_MODEL = "ordinal-mixture"
 RULES = ("mode", "rounded-mean", "real")
@@ -88,12 +88,12 @@ def command(
     JUDGMENTS is CSV, TSV, JSON Lines or Parquet (gz, xz, zst too; - is standard input) with
     the columns query_id, doc_id, annotator_id, label.
     """
-    from venire.cli.models import chosen
     from venire.engine import Threads
     from venire.evaluation.truth import against_gold
     from venire.report.folder import check_folder, write_posteriors
     from venire.tables.qrels import Qrels
     from venire.tables.schema import counted
+    from venire.terminal.models import chosen
 
     given = {name: setting_value(value) for item in settings for name, value in _one(item)}
     models = chosen(model, given)

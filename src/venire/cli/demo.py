@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from venire.cli.options import SEED
-from venire.cli.output import FORMAT, bar, emit
+from venire.terminal.options import SEED
+from venire.terminal.output import FORMAT, bar, emit
 
 
 @click.command("demo")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from venire.cli.options import SEED, pairs
-from venire.cli.output import FORMAT, emit
 from venire.cli.pool import numbers
 from venire.errors import BadSetting, DataError
+from venire.terminal.options import SEED, pairs
+from venire.terminal.output import FORMAT, emit
 
 if TYPE_CHECKING:
     from venire.tables.qrels import Qrels

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from venire.cli.evaluate import KEEP, OVER, TIE, read_runs
-from venire.cli.options import SEED, read_judgments, reading
-from venire.cli.output import FORMAT, emit
 from venire.errors import BadSetting, DataError, MissingColumns
+from venire.terminal.options import SEED, read_judgments, reading
+from venire.terminal.output import FORMAT, emit
 
 
 def read_groups(path: str) -> dict[str, str]:

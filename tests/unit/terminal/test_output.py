@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from venire.cli.output import emit
+from venire.terminal.output import emit
 
 ROWS = [{"name": "a", "value": 0.123456789, "n": 1234}, {"name": "b,c", "value": None, "n": 5}]
 
