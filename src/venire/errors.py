@@ -142,3 +142,44 @@ class MissingExtra(VenireError, ImportError):
         super().__init__(
             f"{purpose} needs the package {package}; install it with: pip install 'venire[{extra}]'"
         )
+
+
+class StoreError(VenireError):
+    """The database, or a request to it, is not as it should be."""
+
+
+class NotFound(StoreError, LookupError):
+    """There is no such thing, or it is not yours to see.
+
+    Attributes
+    ----------
+    kind, name : str
+        What was looked for.
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        self.kind = kind
+        self.name = name
+        super().__init__(f"there is no {kind} {name!r}")
+
+
+class Conflict(StoreError):
+    """Something else is already there, or has happened first."""
+
+
+class Stale(StoreError):
+    """What you started from has changed meanwhile; read it again."""
+
+
+class NotAllowed(VenireError):
+    """You may not do this.
+
+    Attributes
+    ----------
+    sign_in : bool
+        Whether signing in would help.
+    """
+
+    def __init__(self, reason: str, *, sign_in: bool = False) -> None:
+        self.sign_in = sign_in
+        super().__init__(reason)

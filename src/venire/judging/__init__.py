@@ -1,0 +1,1 @@
+"""The annotator's side: batches out, events in, gold checked, nothing lost."""

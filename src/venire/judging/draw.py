@@ -1,0 +1,177 @@
+"""Which documents an annotator gets next: real ones from the ring, gold unseen by them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Row, Select, and_, func, not_, select, text
+from sqlalchemy.orm import Session
+
+from venire.judging.places import take
+from venire.judging.settings import CampaignSettings, StudySettings
+from venire.store.judging import AGAIN, Batch, Campaign, Lease, Task
+from venire.store.studies import Gold, Pair
+
+# The words of the partial index, so that both databases use it.
+_MET = text(f"lease.state NOT IN {AGAIN}")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A document for a batch; ``task_id`` is None for gold."""
+
+    pair_id: int
+    topic_id: int
+    task_id: int | None = None
+    gold_grade: int | None = None
+
+
+def real(
+    session: Session,
+    campaign: Campaign,
+    annotator_id: str,
+    n: int,
+    rng: random.Random,
+    topic_id: int | None = None,
+    besides: Sequence[Drawn] = (),
+) -> list[Drawn]:
+    """Take places in up to ``n`` tasks that the annotator has not met, ``besides`` those drawn.
+
+    The start on the ring is the annotator's own and random, so the order differs by annotator
+    and has nothing to do with ranks or grades.
+    """
+    found: list[Drawn] = []
+    start = rng.random()
+    drawn = [one.task_id for one in besides]
+    for part in (Task.ring >= start, Task.ring < start):
+        if len(found) >= n:
+            break
+        query = _free(campaign.id, annotator_id, part, topic_id, n - len(found))
+        rows = session.execute(query.where(Task.id.not_in(drawn)) if drawn else query).all()
+        taken = _take(session, rows)
+        found += [Drawn(row.pair_id, row.topic_id, row.id) for row in rows if row.id in taken]
+    return found
+
+
+def _take(session: Session, rows: Sequence[Row[int, int, int]]) -> set[int]:
+    ids = [row.id for row in rows]
+    taken = take(session, ids, wait=False)
+    return taken | take(session, [one for one in ids if one not in taken])
+
+
+def first_topic(
+    session: Session, campaign: Campaign, annotator_id: str, rng: random.Random
+) -> int | None:
+    """The topic to go on with: the annotator's last one, else that of a task drawn at random."""
+    batch_id = session.scalar(
+        select(Batch.id)
+        .where(Batch.annotator_id == annotator_id, Batch.campaign_id == campaign.id)
+        .order_by(Batch.opened_at.desc())
+        .limit(1)
+    )
+    last = session.scalar(
+        select(Task.topic_id)
+        .join(Lease, Lease.task_id == Task.id)
+        .where(Lease.batch_id == batch_id)
+        .order_by(Lease.position.desc())
+        .limit(1)
+    )
+    if last is not None and open_tasks(session, campaign, annotator_id, last):
+        return last
+    start = rng.random()
+    for part in (Task.ring >= start, Task.ring < start):
+        row = session.execute(_free(campaign.id, annotator_id, part, None, 1)).first()
+        if row is not None:
+            return int(row.topic_id)
+    return None
+
+
+def open_tasks(
+    session: Session, campaign: Campaign, annotator_id: str, topic_id: int | None = None
+) -> bool:
+    """Whether a task is left that this annotator may take."""
+    query = _free(campaign.id, annotator_id, Task.ring >= 0, topic_id, 1)
+    return session.execute(query).first() is not None
+
+
+def _free(
+    campaign_id: str, annotator_id: str, part: ColumnElement[bool], topic_id: int | None, n: int
+) -> Select[int, int, int]:
+    met = select(Lease.id).where(Lease.task_id == Task.id, Lease.annotator_id == annotator_id, _MET)
+    query = select(Task.id, Task.pair_id, Task.topic_id).where(
+        Task.campaign_id == campaign_id, text("task.taken < task.overlap"), part, not_(met.exists())
+    )
+    if topic_id is not None:
+        query = query.where(Task.topic_id == topic_id)
+    return query.order_by(Task.ring).limit(n)
+
+
+def gold(
+    session: Session,
+    campaign: Campaign,
+    study: StudySettings,
+    annotator_id: str,
+    n: int,
+    rng: random.Random,
+    topic_id: int | None = None,
+) -> list[Drawn]:
+    """Up to ``n`` gold documents, relevant and not in turn, those unseen by the annotator first.
+
+    An annotator who has seen all gold meets the one they saw longest ago.
+    """
+    if not n:
+        return []
+    seen = (
+        select(Lease.pair_id, func.count().label("times"))
+        .where(Lease.annotator_id == annotator_id, Lease.gold_grade.is_not(None))
+        .group_by(Lease.pair_id)
+        .subquery()
+    )
+    query = (
+        select(Gold.pair_id, Gold.grade, Pair.topic_id, func.coalesce(seen.c.times, 0))
+        .join(Pair, Pair.id == Gold.pair_id)
+        .outerjoin(seen, seen.c.pair_id == Gold.pair_id)
+        .where(and_(Gold.study_id == campaign.study_id, Gold.active))
+    )
+    if topic_id is not None:
+        query = query.where(Pair.topic_id == topic_id)
+    rows = [tuple(row) for row in session.execute(query)]
+    rng.shuffle(rows)
+    rows.sort(key=lambda row: row[3])
+    sides = [
+        [row for row in rows if (row[1] >= study.relevant_from) is relevant]
+        for relevant in (True, False)
+    ]
+    rng.shuffle(sides)
+    found: list[Drawn] = []
+    while len(found) < n and any(sides):
+        for side in sides:
+            if side and len(found) < n:
+                pair_id, grade, topic, _ = side.pop(0)
+                found.append(Drawn(pair_id, topic, None, grade))
+    return found
+
+
+def has_own_gold(
+    session: Session,
+    campaign: Campaign,
+    settings: CampaignSettings,
+    annotator_id: str,
+    topic_id: int,
+) -> bool:
+    """Whether a topic has gold enough that this annotator has not seen."""
+    if not settings.gold_size:
+        return True
+    seen = select(Lease.pair_id).where(
+        Lease.annotator_id == annotator_id, Lease.pair_id == Gold.pair_id
+    )
+    count = session.scalar(
+        select(func.count())
+        .select_from(Gold)
+        .join(Pair, Pair.id == Gold.pair_id)
+        .where(Gold.study_id == campaign.study_id, Gold.active, Pair.topic_id == topic_id)
+        .where(not_(seen.exists()))
+    )
+    return (count or 0) >= settings.gold_size

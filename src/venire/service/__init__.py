@@ -1,0 +1,1 @@
+"""The owner's verbs: studies, pools, campaigns, people, decisions, exports, jobs."""

@@ -1,0 +1,182 @@
+"""Campaigns, tasks, batches, leases, events, judgments: the work of people."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from venire.store.base import Base, new_id, now
+
+#: What a lease can be, and whether it then fills one of the k places of its document.
+FILLS = {
+    "live": True,
+    "judged": True,
+    "cannot": True,
+    "skipped": False,
+    "expired": False,
+    "returned": False,
+    "rejected": False,
+    "surplus": False,
+}
+#: States after which the same annotator may meet the document again.
+AGAIN = ("expired", "returned")
+
+
+class Campaign(Base):
+    """One wave of judging, with its own overlap, batches and rules."""
+
+    __tablename__ = "campaign"
+    __table_args__ = (
+        UniqueConstraint("study_id", "name"),
+        CheckConstraint("state IN ('draft', 'open', 'closed')", name="state"),
+    )
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    name: Mapped[str]
+    wave: Mapped[int] = mapped_column(default=1)
+    state: Mapped[str] = mapped_column(default="draft")
+    settings: Mapped[dict[str, Any]]
+    code_done: Mapped[str] = mapped_column(default=new_id)
+    code_failed: Mapped[str] = mapped_column(default=new_id)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    opened_at: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None]
+
+
+class Task(Base):
+    """A pair to be judged in a campaign: ``taken`` of its ``overlap`` places are filled.
+
+    The check makes it impossible, for any program, that more places are filled than there are.
+    ``ring`` is a random place on a ring: an annotator starts at a point of their own.
+    """
+
+    __tablename__ = "task"
+    __table_args__ = (
+        UniqueConstraint("campaign_id", "pair_id"),
+        CheckConstraint("taken >= 0 AND taken <= overlap", name="cap"),
+        Index(
+            "ix_task_free_topic",
+            "campaign_id",
+            "topic_id",
+            "ring",
+            sqlite_where=text("taken < overlap"),
+            postgresql_where=text("taken < overlap"),
+        ),
+        Index(
+            "ix_task_free",
+            "campaign_id",
+            "ring",
+            sqlite_where=text("taken < overlap"),
+            postgresql_where=text("taken < overlap"),
+        ),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"))
+    pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), index=True)
+    topic_id: Mapped[int]
+    ring: Mapped[float]
+    overlap: Mapped[int]
+    taken: Mapped[int] = mapped_column(default=0)
+
+
+class Batch(Base):
+    """The documents one annotator takes at once.
+
+    ``valid`` (do its judgments count; None: not yet decided) and ``payment`` are two fields:
+    an owner may pay for work that does not count.
+    """
+
+    __tablename__ = "batch"
+    __table_args__ = (
+        CheckConstraint("kind IN ('work', 'practice', 'qualification')", name="kind"),
+        CheckConstraint("state IN ('open', 'finished', 'expired', 'returned')", name="state"),
+        CheckConstraint("payment IN ('open', 'approved', 'refused')", name="payment"),
+        Index(
+            "ix_batch_one_open",
+            "campaign_id",
+            "annotator_id",
+            unique=True,
+            sqlite_where=text("state = 'open'"),
+            postgresql_where=text("state = 'open'"),
+        ),
+        Index("ix_batch_campaign_state", "campaign_id", "state", "expires_at"),
+    )
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"))
+    annotator_id: Mapped[str] = mapped_column(ForeignKey("user.id"), index=True)
+    kind: Mapped[str] = mapped_column(default="work")
+    state: Mapped[str] = mapped_column(default="open")
+    valid: Mapped[bool | None]
+    payment: Mapped[str] = mapped_column(default="open")
+    reason: Mapped[str] = mapped_column(Text, default="")
+    gold_asked: Mapped[int] = mapped_column(default=0)
+    gold_right: Mapped[int] = mapped_column(default=0)
+    outside: Mapped[dict[str, Any] | None]
+    opened_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+
+
+class Lease(Base):
+    """One document of a batch. ``task_id`` is empty for gold; the browser sees ``id`` only."""
+
+    __tablename__ = "lease"
+    __table_args__ = (
+        UniqueConstraint("batch_id", "position"),
+        CheckConstraint(f"state IN {tuple(FILLS)}", name="state"),
+        Index(
+            "ix_lease_once",
+            "task_id",
+            "annotator_id",
+            unique=True,
+            sqlite_where=text("state NOT IN ('expired', 'returned')"),
+            postgresql_where=text("state NOT IN ('expired', 'returned')"),
+        ),
+        Index("ix_lease_annotator_pair", "annotator_id", "pair_id"),
+    )
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    batch_id: Mapped[str] = mapped_column(ForeignKey("batch.id"))
+    annotator_id: Mapped[str] = mapped_column(ForeignKey("user.id"))
+    task_id: Mapped[int | None] = mapped_column(ForeignKey("task.id"))
+    pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), index=True)
+    position: Mapped[int]
+    state: Mapped[str] = mapped_column(default="live")
+    gold_grade: Mapped[int | None]
+    judgment_seq: Mapped[int | None]
+    ended_at: Mapped[datetime | None]
+
+
+class Event(Base):
+    """What a browser reported, as it came; never changed. ``outcome`` is what it was answered."""
+
+    __tablename__ = "event"
+    seq: Mapped[int] = mapped_column(primary_key=True)
+    id: Mapped[str] = mapped_column(unique=True)
+    batch_id: Mapped[str] = mapped_column(ForeignKey("batch.id"), index=True)
+    lease_id: Mapped[str | None] = mapped_column(ForeignKey("lease.id"), index=True)
+    annotator_id: Mapped[str] = mapped_column(ForeignKey("user.id"))
+    kind: Mapped[str]
+    payload: Mapped[dict[str, Any]]
+    outcome: Mapped[dict[str, Any]]
+    client_at: Mapped[datetime | None]
+    received_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Judgment(Base):
+    """One label for one lease, or why there can be none; never changed, only followed."""
+
+    __tablename__ = "judgment"
+    seq: Mapped[int] = mapped_column(primary_key=True)
+    event_id: Mapped[str] = mapped_column(index=True)
+    lease_id: Mapped[str] = mapped_column(ForeignKey("lease.id"), index=True)
+    annotator_id: Mapped[str] = mapped_column(ForeignKey("user.id"))
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"), index=True)
+    pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), index=True)
+    label: Mapped[int | None]
+    reason: Mapped[str | None]
+    active_ms: Mapped[int | None]
+    idle_ms: Mapped[int | None]
+    judged_at: Mapped[datetime] = mapped_column(default=now)

@@ -1,0 +1,88 @@
+"""Users, what they may do in a study, and how they come in."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, String, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from venire.store.base import Base, new_id, now
+
+ROLES = ("owner", "annotator", "viewer")
+
+
+class User(Base):
+    """A person: by password, by invitation, or as a worker of a crowd platform.
+
+    ``worker`` is the id that a platform gave, known within one campaign only.
+    """
+
+    __tablename__ = "user"
+    __table_args__ = (UniqueConstraint("campaign_id", "worker"),)
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    name: Mapped[str]
+    login: Mapped[str | None] = mapped_column(unique=True)
+    password_hash: Mapped[str | None]
+    campaign_id: Mapped[str | None]
+    worker: Mapped[str | None]
+    may_create: Mapped[bool] = mapped_column(default=False)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Membership(Base):
+    """What a user may do in a study; an annotator can be paused."""
+
+    __tablename__ = "membership"
+    __table_args__ = (CheckConstraint(f"role IN {ROLES}", name="role"),)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("user.id"), primary_key=True, index=True)
+    role: Mapped[str]
+    paused_at: Mapped[datetime | None]
+    pause_reason: Mapped[str | None]
+    joined_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class SignIn(Base):
+    """A browser that is signed in; the cookie holds the token, the table its hash."""
+
+    __tablename__ = "sign_in"
+    token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("user.id"), index=True)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime]
+
+
+class Token(Base):
+    """An API token of a user; only its hash is kept."""
+
+    __tablename__ = "token"
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("user.id"), index=True)
+    name: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    revoked_at: Mapped[datetime | None]
+
+
+class Invitation(Base):
+    """A link that lets somebody in.
+
+    ``kind`` is ``first`` (makes the first account), ``person`` (one annotator, viewer or owner)
+    or ``campaign`` (a crowd platform's workers, one user a worker id).
+    """
+
+    __tablename__ = "invitation"
+    __table_args__ = (CheckConstraint("kind IN ('first', 'person', 'campaign')", name="kind"),)
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    kind: Mapped[str]
+    role: Mapped[str]
+    study_id: Mapped[str | None] = mapped_column(ForeignKey("study.id"), index=True)
+    campaign_id: Mapped[str | None]
+    name: Mapped[str] = mapped_column(default="")
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]

@@ -1,0 +1,102 @@
+"""Studies and what they are made of: topics, documents, files, pairs, gold."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, LargeBinary, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, deferred, mapped_column
+
+from venire.store.base import Base, new_id, now
+
+KINDS = ("text", "html", "entity", "image")
+FILES = ("run", "qrels", "vectors")
+
+
+class Study(Base):
+    """One judging project. ``settings`` holds scale, languages, batch defaults; see the docs."""
+
+    __tablename__ = "study"
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    name: Mapped[str]
+    settings: Mapped[dict[str, Any]]
+    instructions: Mapped[str] = mapped_column(Text, default="")
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Topic(Base):
+    """An information need. ``query_id`` is opaque, case-sensitive text."""
+
+    __tablename__ = "topic"
+    __table_args__ = (UniqueConstraint("study_id", "query_id"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    query_id: Mapped[str] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(Text, default="")
+    description: Mapped[str] = mapped_column(Text, default="")
+    narrative: Mapped[str] = mapped_column(Text, default="")
+    position: Mapped[int] = mapped_column(default=0)
+
+
+class Document(Base):
+    """What is judged. ``body`` is text, HTML or N-Triples; ``media`` the key of an image."""
+
+    __tablename__ = "document"
+    __table_args__ = (
+        UniqueConstraint("study_id", "doc_id"),
+        CheckConstraint(f"kind IN {KINDS}", name="kind"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    doc_id: Mapped[str] = mapped_column(Text)
+    kind: Mapped[str]
+    title: Mapped[str] = mapped_column(Text, default="")
+    body: Mapped[str | None] = deferred(mapped_column(Text))
+    media: Mapped[str | None] = mapped_column(Text)
+
+
+class StudyFile(Base):
+    """A run, qrels or vectors of a study, kept as Parquet."""
+
+    __tablename__ = "study_file"
+    __table_args__ = (
+        UniqueConstraint("study_id", "kind", "name"),
+        CheckConstraint(f"kind IN {FILES}", name="kind"),
+    )
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    kind: Mapped[str]
+    name: Mapped[str] = mapped_column(Text)
+    content: Mapped[bytes] = deferred(mapped_column(LargeBinary))
+    rows: Mapped[int]
+    sha256: Mapped[str]
+    notes: Mapped[list[Any]]
+    added_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Pair(Base):
+    """A document of a topic. ``pooled`` says whether it is in the pool now; pairs never go."""
+
+    __tablename__ = "pair"
+    __table_args__ = (UniqueConstraint("topic_id", "document_id"),)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), index=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id"))
+    rank: Mapped[int] = mapped_column(default=0)
+    pooled: Mapped[bool] = mapped_column(default=False)
+    cluster: Mapped[int | None]
+
+
+class Gold(Base):
+    """A pair whose grade is known; it is hidden in batches and never given out as a task."""
+
+    __tablename__ = "gold"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), unique=True)
+    grade: Mapped[int]
+    note: Mapped[str] = mapped_column(Text, default="")
+    active: Mapped[bool] = mapped_column(default=True)

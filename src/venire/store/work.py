@@ -1,0 +1,82 @@
+"""Decisions, exports and jobs: what owners and the service did."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text
+from sqlalchemy.orm import Mapped, deferred, mapped_column
+
+from venire.store.base import Base, new_id, now
+
+JOB_STATES = ("waiting", "running", "done", "failed", "stopped")
+
+
+class Decision(Base):
+    """What was decided, by whom and why; append-only, the last one about a subject counts.
+
+    ``kind``: ``batch`` (verdict accepted or rejected), ``grade`` (a settled grade),
+    ``payment``, ``annotator`` (paused, resumed), ``pool``, ``settings``.
+    """
+
+    __tablename__ = "decision"
+    __table_args__ = (Index("ix_decision_subject", "kind", "subject"),)
+    seq: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), index=True)
+    kind: Mapped[str]
+    subject: Mapped[str]
+    verdict: Mapped[str]
+    reason: Mapped[str] = mapped_column(Text, default="")
+    facts: Mapped[dict[str, Any]]
+    decided_by: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
+    decided_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Export(Base):
+    """An export that was made: its settings and the hash of every file."""
+
+    __tablename__ = "export"
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), index=True)
+    kind: Mapped[str]
+    settings: Mapped[dict[str, Any]]
+    manifest: Mapped[dict[str, Any]]
+    made_by: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
+    made_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Job(Base):
+    """Long work: waits, runs with progress and a heartbeat, can be stopped, keeps its result."""
+
+    __tablename__ = "job"
+    __table_args__ = (
+        CheckConstraint(f"state IN {JOB_STATES}", name="state"),
+        Index("ix_job_state", "state", "heartbeat_at"),
+    )
+    id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
+    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), index=True)
+    kind: Mapped[str]
+    settings: Mapped[dict[str, Any]]
+    state: Mapped[str] = mapped_column(default="waiting")
+    done: Mapped[int] = mapped_column(default=0)
+    total: Mapped[int] = mapped_column(default=0)
+    message: Mapped[str] = mapped_column(Text, default="")
+    stop: Mapped[bool] = mapped_column(default=False)
+    result: Mapped[dict[str, Any] | None]
+    worker: Mapped[str | None]
+    heartbeat_at: Mapped[datetime | None]
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    started_at: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]
+
+
+class JobPart(Base):
+    """A finished part of a job (a file, a setting's result): what a stopped job keeps."""
+
+    __tablename__ = "job_part"
+    job_id: Mapped[str] = mapped_column(ForeignKey("job.id"), primary_key=True)
+    name: Mapped[str] = mapped_column(primary_key=True)
+    content: Mapped[bytes] = deferred(mapped_column(LargeBinary))
+    made_at: Mapped[datetime] = mapped_column(default=now)

