@@ -1,6 +1,7 @@
 """One suite on two databases: SQLite, and a real PostgreSQL."""
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,15 +54,22 @@ def template(postgres):
     _admin(postgres, f"DROP DATABASE {name} WITH (FORCE)")
 
 
+@pytest.fixture(scope="session")
+def empty_sqlite(tmp_path_factory):
+    """A database file with all tables, that others are copied from."""
+    path = tmp_path_factory.mktemp("sqlite") / "venire.db"
+    store = Store(f"sqlite:///{path}")
+    upgrade(store)
+    store.close()
+    return path
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request, tmp_path):
     """The URL of an empty database with all tables."""
     if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path / 'venire.db'}"
-        store = Store(url)
-        upgrade(store)
-        store.close()
-        yield url
+        shutil.copy(request.getfixturevalue("empty_sqlite"), tmp_path / "venire.db")
+        yield f"sqlite:///{tmp_path / 'venire.db'}"
         return
     postgres = request.getfixturevalue("postgres")
     template = request.getfixturevalue("template")

