@@ -2,19 +2,16 @@
 
 import os
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 import uuid
 from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
 
+from server_for_tests import Server
 from venire.store.schema import upgrade
 from venire.store.session import Store
 
@@ -100,47 +97,6 @@ def _admin(url, statement):
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text(statement))
     engine.dispose()
-
-
-class Server:
-    """The web application in a process of its own, on a port of its own."""
-
-    def __init__(self, database, folder, *more):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._command = [
-            *(sys.executable, "-c", "from venire.cli.main import entry; entry()"),
-            *("serve", str(folder), "--database", database, "--port", str(self.port), *more),
-        ]
-        self._log = Path(folder) / "server.log"
-        self.start()
-
-    def start(self):
-        """Start, and wait until it answers."""
-        with self._log.open("a") as log:
-            self.process = subprocess.Popen(self._command, stdout=log, stderr=log)
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(f"{self.url}/sign-in", timeout=5).close()
-            except OSError:
-                if self.process.poll() is not None:
-                    break
-                time.sleep(0.1)
-            else:
-                return
-        raise RuntimeError(self._log.read_text())
-
-    def kill(self):
-        """Die at once, as in a power cut."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-    def stop(self):
-        """End as a user would end it."""
-        self.process.terminate()
-        self.process.wait(30)
 
 
 @pytest.fixture
