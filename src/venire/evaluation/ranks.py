@@ -37,6 +37,8 @@ class RankTable:
     notes : tuple of str
     stratum : int64 [P], optional
         Code of the stratum each pair was sampled from.
+    adaptive : str
+        Strategy of the adaptive pool that the qrels come of, if they do.
     """
 
     runs: list[str]
@@ -49,6 +51,7 @@ class RankTable:
     retrieved: Longs
     notes: tuple[str, ...] = ()
     stratum: Longs | None = None
+    adaptive: str = ""
 
     @classmethod
     def of(cls, runs: Runs, pairs: pl.DataFrame, *, ties: str = "trec") -> RankTable:

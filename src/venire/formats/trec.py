@@ -18,6 +18,8 @@ from venire.tables.schema import Source
 _BLANKS = bytes.maketrans(b"\t\r\x0b\x0c", b"    ")
 _QRELS = ("query_id", "iteration", "doc_id", "relevance")
 _SAMPLE = ("query_id", "iteration", "doc_id", "stratum", "relevance")
+_ADAPTIVE = "adaptive:"
+"""Begins the second column of qrels of an adaptive pool; all tools ignore that column."""
 _RUN = ("query_id", "iteration", "doc_id", "rank", "score", "run_id")
 
 
@@ -118,10 +120,13 @@ def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
     return DataError(f"{name}: cannot be read as `{form}`")
 
 
-def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.DataFrame, Source]:
-    """Read qrels; a grade that is no whole number is refused, unless decimals are asked for.
+def read_qrels(
+    data: bytes, name: str, *, decimals: bool = False
+) -> tuple[pl.DataFrame, str, Source]:
+    """Read qrels, and the adaptive strategy that the second column names, if it does.
 
-    Where the first line has five fields, the fourth is the stratum that a pair was sampled from.
+    A grade that is no whole number is refused, unless decimals are asked for. Where the first
+    line has five fields, the fourth is the stratum that a pair was sampled from.
 
     Raises
     ------
@@ -129,10 +134,12 @@ def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.Da
     """
     first = next((line for line in data.split(b"\n", 100) if line.strip()), b"")
     columns = _SAMPLE if len(first.split()) == 5 else _QRELS
-    wanted = [column for column in columns if column != "iteration"]
-    frame, source = _read(data, name, columns, wanted)
+    frame, source = _read(data, name, columns, list(columns))
+    marked = frame["iteration"].filter(frame["iteration"].str.starts_with(_ADAPTIVE))
+    adaptive = marked[0].removeprefix(_ADAPTIVE) if len(marked) else ""
+    frame = frame.drop("iteration")
     if decimals:
-        return frame, source
+        return frame, adaptive, source
     grade = frame["relevance"]
     bad = grade.cast(pl.Int64, strict=False).is_null()
     if bad.any():
@@ -142,7 +149,7 @@ def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.Da
             f"the grade is {grade[row]!r}, not a whole number; real-valued grades are read "
             "with decimals=True",
         )
-    return frame, source
+    return frame, adaptive, source
 
 
 def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
@@ -166,10 +173,11 @@ def _check_ids(frame: pl.DataFrame, name: str, columns: tuple[str, ...]) -> None
             )
 
 
-def write_qrels(frame: pl.DataFrame, name: str) -> bytes:
-    """Return TREC qrels text."""
+def write_qrels(frame: pl.DataFrame, name: str, adaptive: str = "") -> bytes:
+    """Return TREC qrels text; the second column names the adaptive strategy, or is 0."""
     _check_ids(frame, name, ("query_id", "doc_id"))
-    out = frame.select("query_id", pl.lit("0").alias("iteration"), "doc_id", "relevance")
+    mark = pl.lit(f"{_ADAPTIVE}{adaptive}" if adaptive else "0").alias("iteration")
+    out = frame.select("query_id", mark, "doc_id", "relevance")
     return out.write_csv(include_header=False, separator=" ", quote_style="never").encode()
 
 
