@@ -71,8 +71,8 @@ def _read(
 ) -> tuple[pl.DataFrame, Source]:
     source = Source(name, lambda row: _line_of(data, row))
     frame = None
-    if not any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c")):
-        # Most files have one blank between fields: an empty cell shows where one has not.
+    if not any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c", b"  ")):
+        # Most files have one blank between fields; at the ends an empty cell shows it.
         frame = _parse(data, columns, wanted)
     if frame is None:
         frame = _parse(_normalise(data), columns, wanted)
@@ -84,23 +84,39 @@ def _read(
 def _parse(data: bytes, columns: tuple[str, ...], wanted: list[str]) -> pl.DataFrame | None:
     """Return the wanted columns, or None where a line has not the right fields."""
     run = columns is _RUN
+    schema: dict[str, type[pl.DataType]] = dict.fromkeys(columns, pl.String)
+    if run:
+        # Scores become numbers at once. Where one is none, the text is kept, for the error.
+        frame = _scan(data, schema | {"score": pl.Float64}, wanted, run=True)
+        if frame is not None and frame["score"].is_finite().all():
+            return frame
+    return _scan(data, schema, wanted, run=run)
+
+
+def _scan(
+    data: bytes, schema: dict[str, type[pl.DataType]], wanted: list[str], *, run: bool
+) -> pl.DataFrame | None:
+    """Return the wanted columns; the others are not kept."""
     try:
-        frame = pl.read_csv(
-            data,
-            separator=" ",
-            has_header=False,
-            infer_schema=False,
-            quote_char=None,
-            schema=dict.fromkeys(columns, pl.String),
-            # trec_eval reads six fields of a run and no further.
-            extra_columns="ignore" if run else "raise",
-            truncate_ragged_lines=run,
+        frame = (
+            pl.scan_csv(
+                data,
+                separator=" ",
+                has_header=False,
+                infer_schema=False,
+                quote_char=None,
+                schema=schema,
+                # trec_eval reads six fields of a run and no further.
+                extra_columns="ignore" if run else "raise",
+                truncate_ragged_lines=run,
+            )
+            .select(wanted)
+            .collect()
         )
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
         return None
-    # Of all columns: two blanks shift the cells after them.
     empty = frame.null_count().sum_horizontal().item() > 0
-    return None if empty or frame.width != len(columns) else frame.select(wanted)
+    return None if empty else frame
 
 
 def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
