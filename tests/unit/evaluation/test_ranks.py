@@ -10,7 +10,9 @@ def tables():
     rng = np.random.default_rng(2)
     doc = pl.Series("doc_id", [f"d{at}" for at in rng.integers(0, 40, 500)])
     topic = rng.integers(-1, 4, 500)
-    known = pl.DataFrame({"t": [0, 1, 2, 3] * 30, "d": [f"d{at}" for at in range(30)] * 4})
+    known = pl.DataFrame(
+        {"t": [at // 30 for at in range(120)], "d": [f"d{at}" for at in range(30)] * 4}
+    )
     return doc, topic, known["d"].rename("doc_id"), known["t"].to_numpy()
 
 
