@@ -135,10 +135,10 @@ def evaluate_command(
 
     wanted = measures or DEFAULT
     ours, theirs = split(wanted)
-    if (posterior or sampling) and by_topic:
-        option = "--posterior" if posterior else "--sampling-intervals"
+    if (posterior is not None or sampling) and by_topic:
+        option = "--posterior" if posterior is not None else "--sampling-intervals"
         raise BadSetting(f"{option} gives intervals of averages; leave --by-topic out")
-    if posterior and sampling:
+    if posterior is not None and sampling:
         raise BadSetting("give --posterior or --sampling-intervals, not both")
     graded = Qrels.read(qrels).require_rows(qrels)
     table, notes = read_runs(runs, keep_going=keep_going)
@@ -158,7 +158,7 @@ def evaluate_command(
         notes.append(f"by ir_measures: {', '.join(theirs)}")
         if not ours:
             frame = frame.drop("NumRet")
-    if posterior:
+    if posterior is not None:
         found = draw_scores(
             GradeProbabilities.read(posterior), table, ours,
             draws=draws, seed=seed, topics=topics, ties=ties,
@@ -256,7 +256,7 @@ def compare_command(
             scores, at, permutations=permutations, bootstraps=bootstraps, level=level, seed=seed
         )
         rows += [{"measure": str(measure), **asdict(pair)} for pair in found]
-    if posterior:
+    if posterior is not None:
         from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 
         drawn = draw_scores(

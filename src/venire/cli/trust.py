@@ -132,7 +132,7 @@ def command(
         table,
         measure,
         judgments=others,
-        posterior=GradeProbabilities.read(posterior) if posterior else None,
+        posterior=None if posterior is None else GradeProbabilities.read(posterior),
         draws=draws,
         depth=depth,
         groups=None if groups is None else read_groups(groups),

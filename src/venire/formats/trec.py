@@ -13,7 +13,7 @@ import re
 import polars as pl
 
 from venire.errors import BadLine, DataError
-from venire.tables.schema import Source
+from venire.tables.schema import MOST_WHOLE, Source
 
 _BLANKS = bytes.maketrans(b"\t\r\x0b\x0c", b"    ")
 _QRELS = ("query_id", "iteration", "doc_id", "relevance")
@@ -157,7 +157,12 @@ def read_qrels(
     if decimals:
         return frame, adaptive, source
     grade = frame["relevance"]
-    bad = grade.cast(pl.Int64, strict=False).is_null()
+    number = grade.cast(pl.Int64, strict=False)
+    large = number.abs() > MOST_WHOLE
+    if large.any():
+        row = int(large.arg_true()[0])
+        raise source.error(row, f"the grade {grade[row]} is too large")
+    bad = number.is_null()
     if bad.any():
         row = int(bad.arg_true()[0])
         raise source.error(

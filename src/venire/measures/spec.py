@@ -162,7 +162,7 @@ def _parameters(inside: str | None, text: str) -> dict[str, Any]:
 def _check(name: str, key: str, value: Any) -> None:
     right = {
         "rel": lambda: isinstance(value, int) and not isinstance(value, bool),
-        "highest": lambda: isinstance(value, int) and value > 0,
+        "highest": lambda: isinstance(value, int) and 0 < value <= gain.MOST,
         "judged_only": lambda: isinstance(value, bool),
         "corrected": lambda: isinstance(value, bool),
         "dcg": lambda: value in gain.DCG,
