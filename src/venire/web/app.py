@@ -19,7 +19,7 @@ from venire.store.schema import upgrade
 from venire.store.session import Store
 from venire.web import judge, sign_in
 from venire.web.deps import HERE, page
-from venire.web.security import Guard, TooLong
+from venire.web.security import Guard
 
 _STATUS: tuple[tuple[type[VenireError], int], ...] = (
     (NotFound, 404),
@@ -62,7 +62,6 @@ def create_app(store: Store, *, media: Path) -> FastAPI:
     app.add_exception_handler(VenireError, _known)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(TooLong, _too_long)
     return app
 
 
@@ -92,10 +91,6 @@ async def _http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = {404: "there is nothing at this address", 405: "this address does not take that"}
     return _answer(request, status, words.get(status, str(getattr(error, "detail", ""))))
-
-
-async def _too_long(request: Request, error: Exception) -> Response:
-    return _answer(request, 413, "the request is too long")
 
 
 def from_environment() -> FastAPI:
