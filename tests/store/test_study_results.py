@@ -70,7 +70,7 @@ def test_the_judgments_that_count(store):
 
 
 def test_what_was_rejected_does_not_count_and_stays_in_the_raw_record(store):
-    study, campaign, _ = told_study(store)
+    study, _, _ = told_study(store)
     batch = table(store, study).frame["batch_id"][0]
     store.write(lambda session: decide(session, batch, False, "doubtful", None, AT))
     assert len(table(store, study)) == 6
@@ -168,7 +168,7 @@ def test_settled_grades_take_the_place_of_the_majority(store):
 
 
 def test_disagreements_come_with_the_worst_first(store):
-    study, _, people = told_study(store)
+    study, _, _ = told_study(store)
     with store.reading() as session:
         rows, total = disagreements(session, study)
     assert total == 2
@@ -192,7 +192,7 @@ def test_disagreements_come_with_the_worst_first(store):
 
 
 def test_the_history_of_a_grade_is_in_the_order_of_time(store):
-    study, campaign, people = told_study(store)
+    study, _, _ = told_study(store)
     pair = find(store, study, "d2")
     store.write(lambda session: settle(session, study, pair, 1, None, "between"))
     with store.reading() as session:

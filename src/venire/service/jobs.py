@@ -263,7 +263,7 @@ def run(store: Store, work: Work, leaving: threading.Event | None = None) -> str
         return _end(store, work, "stopped", message="stopped")
     except VenireError as error:
         return _end(store, work, "failed", message=str(error))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the worker outlives what it runs
         _log.exception("job %s (%s) failed", work.id, work.kind)
         return _end(store, work, "failed", message=f"a fault of Venire's own: {error!r}"[:2000])
 
@@ -345,6 +345,6 @@ class Worker:
                 if work is not None:
                     run(self._store, work, self._leaving)
                     continue
-            except Exception:
+            except Exception:  # noqa: BLE001 - a database that is away comes back
                 _log.exception("the worker could not look for jobs; it tries again")
             self._leaving.wait(self._every)

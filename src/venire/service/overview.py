@@ -73,8 +73,8 @@ _PLACES = ("documents", "done", "asked", "filled", "open")
 
 def _coverage(session: Session, study_id: str) -> list[Row]:
     """Places by campaign and topic; those of open batches are not filled yet."""
-    live = dict(
-        ((campaign, topic), n)
+    live = {
+        (campaign, topic): n
         for campaign, topic, n in session.execute(
             select(Task.campaign_id, Task.topic_id, func.count())
             .select_from(Batch)
@@ -84,7 +84,7 @@ def _coverage(session: Session, study_id: str) -> list[Row]:
             .where(Campaign.study_id == study_id, Batch.state == "open", Lease.state == "live")
             .group_by(Task.campaign_id, Task.topic_id)
         )
-    )
+    }
     # Counted by the task's own columns first; the names of 100 topics join later.
     places = (
         select(
@@ -160,7 +160,7 @@ def _pace(session: Session, campaign: Mapping[str, Any], at: datetime) -> Row:
         select(func.count()).where(mine, Judgment.judged_at > since, Judgment.judged_at <= at)
     )
     per_hour = (lately or 0) / hours
-    seconds = float(active_ms) / 1000 / timed if timed else None
+    seconds = float(active_ms or 0) / 1000 / timed if timed else None
     left = campaign["asked"] - campaign["filled"]
     cost = given / campaign["filled"] if campaign["filled"] else None
     return {
@@ -182,7 +182,7 @@ def rejections(session: Session, study_id: str) -> dict[str, Proportion]:
         select(
             Batch.campaign_id,
             func.count(),
-            func.sum(case((Batch.valid, 0), else_=1), type_=Integer),
+            func.sum(case((Batch.valid.is_(True), 0), else_=1), type_=Integer),
         )
         .join(Campaign, Campaign.id == Batch.campaign_id)
         .where(Campaign.study_id == study_id, Batch.kind == "work", Batch.valid.is_not(None))

@@ -25,7 +25,7 @@ from venire.tables.scale import Scale
 
 AT_ONCE = 5_000
 GRADES = ("majority", "adjudicated", "settled", "job:ID", "qrels:NAME")
-CURRENT = {
+CURRENT: dict[str, Any] = {
     "query_id": pl.String,
     "doc_id": pl.String,
     "annotator_id": pl.String,
@@ -34,7 +34,7 @@ CURRENT = {
     "judged_at": pl.Datetime("us", "UTC"),
     "batch_id": pl.String,
 }
-RAW = {
+RAW: dict[str, Any] = {
     "query_id": pl.String,
     "doc_id": pl.String,
     "annotator_id": pl.String,
@@ -98,7 +98,7 @@ def judgments(
         .join(Pair, Pair.id == Lease.pair_id)
         .join(Topic, Topic.id == Pair.topic_id)
         .join(Document, Document.id == Pair.document_id)
-        .where(Campaign.study_id == study_id, Batch.valid, Lease.state == "judged")
+        .where(Campaign.study_id == study_id, Batch.valid.is_(True), Lease.state == "judged")
         .order_by(Judgment.seq)
     )
     if campaign_id is not None:
@@ -112,7 +112,9 @@ def judgments(
     return Judgments.of(frame if gold else frame.drop("gold"), scale=scale, repeats="last")
 
 
-def _frames(session: Session, query: Select[Any], schema: dict[str, Any]) -> Iterator[pl.DataFrame]:
+def _frames(
+    session: Session, query: Select[*tuple[Any, ...]], schema: dict[str, Any]
+) -> Iterator[pl.DataFrame]:
     """The rows of a query, some at a time; memory does not grow with their number."""
     rows = session.execute(query, execution_options={"yield_per": AT_ONCE})
     for part in rows.partitions():

@@ -1,4 +1,4 @@
-"""Run by Alembic; the connection comes from ``store.schema``. Imported otherwise, it does nothing."""
+"""Run by Alembic; the connection comes from ``store.schema``; imported, it does nothing."""
 
 from __future__ import annotations
 

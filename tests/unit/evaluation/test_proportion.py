@@ -9,7 +9,7 @@ from venire.evaluation.proportion import difference, wilson
 
 @pytest.mark.parametrize(
     ("hits", "tries", "low", "high"),
-    # Newcombe, "Two-sided confidence intervals for the single proportion" (1998), table I, method 3.
+    # Newcombe, "Two-sided confidence intervals for the single proportion" (1998), method 3.
     [
         (81, 263, 0.2553, 0.3662),
         (15, 148, 0.0624, 0.1605),
@@ -38,9 +38,9 @@ def test_wilson_as_published(hits, tries, low, high):
     ],
 )  # fmt: skip
 def test_newcombe_as_published(a, m, b, n, low, high):
-    _, l, u = difference(wilson(a, m), wilson(b, n))
-    assert l == pytest.approx(low, abs=6e-5)
-    assert u == pytest.approx(high, abs=6e-5)
+    _, l1, u1 = difference(wilson(a, m), wilson(b, n))
+    assert l1 == pytest.approx(low, abs=6e-5)
+    assert u1 == pytest.approx(high, abs=6e-5)
 
 
 def test_wilson_as_scipy_gives_it():
