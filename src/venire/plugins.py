@@ -2,7 +2,8 @@
 
 Venire registers its own models the same way a package of yours would: an entry
 point in the group ``venire.aggregators`` whose name is what users type and
-whose value is the class.
+whose value is the class. Encoders and groupers are in ``venire.encoders`` and
+``venire.groupers``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,11 @@ from typing import Any
 
 from venire.errors import UnknownName
 
-GROUPS = {"aggregator": "venire.aggregators"}
+GROUPS = {
+    "aggregator": "venire.aggregators",
+    "encoder": "venire.encoders",
+    "grouper": "venire.groupers",
+}
 
 
 def _points(kind: str) -> dict[str, EntryPoint]:
