@@ -157,7 +157,7 @@ def test_equal_settings_cannot_be_told_apart():
         rows("same", "a", [20, 10], [0.6, 0.6]),
     ])  # fmt: skip
     found = recommend(frame, ["a"], bootstrap=200)
-    assert (found.setting, found.runner_up, found.apart) == ("x", "same", False)
+    assert (found.setting, found.runner_up, found.apart) == ("same", "x", False)
 
 
 def test_the_interval_of_the_loss_can_pass_the_points():
