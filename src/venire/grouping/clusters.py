@@ -98,7 +98,12 @@ class KMeans:
             return np.zeros(n, np.int64)
         model = _sklearn().KMeans(n_clusters=k, n_init=4, random_state=0)
         with _one_thread():
-            return _numbered(model.fit(vectors.astype(np.float64)).labels_)
+            rows = vectors.astype(np.float64)
+            if rows.shape[1] > n:
+                # The same distances in n numbers: the rows in a basis of what they span.
+                triangle: Any = np.linalg.qr(rows.T, mode="r")
+                rows = triangle.T
+            return _numbered(model.fit(rows).labels_)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -59,7 +59,6 @@ class GroupedPools:
         relevant_from: float = 1,
         queries: int | None = None,
         seed: int = 0,
-        similarity: pl.DataFrame | None = None,
     ) -> GroupedPools:
         """Return pools with their truth; images that the truth does not name are not relevant.
 
@@ -74,8 +73,6 @@ class GroupedPools:
             How many to draw; all that have labels by default.
         seed : int
             Of that draw.
-        similarity : polars.DataFrame, optional
-            ``query_id, doc_id, similarity`` of a text-image encoder.
 
         Raises
         ------
@@ -133,9 +130,33 @@ class GroupedPools:
             tuple(frame["doc_id"]),
             start.astype(np.int64),
             relevant,
-            _nearness(frame, start, similarity, notes),
+            np.arange(frame.height) - np.repeat(start[:-1], np.diff(start)),
             tuple(notes),
         )
+
+    def by_similarity(self, similarity: pl.DataFrame) -> GroupedPools:
+        """Return the pools with ``nearness`` by similarity to the query.
+
+        Parameters
+        ----------
+        similarity : polars.DataFrame
+            ``query_id, doc_id, similarity`` of an encoder that knows queries. Images that are not
+            in it come last, in the order of the pool.
+        """
+        query = self.query
+        pairs = pl.DataFrame(
+            {"query_id": np.array(self.queries)[query].tolist(), "doc_id": list(self.documents)}
+        )
+        table = similarity.select(*PAIR, pl.col("similarity").cast(pl.Float64)).fill_nan(None)
+        value = pairs.join(table, on=PAIR, how="left", maintain_order="left")["similarity"]
+        notes = self.notes
+        if value.null_count():
+            notes = (*notes, f"{counted(value.null_count(), 'image')} without similarity come last")
+        places = np.arange(len(self))
+        by = np.lexsort((places, -value.fill_null(-np.inf).to_numpy(), query))
+        nearness = np.empty(len(self), np.int64)
+        nearness[by] = places - self.start[query]
+        return replace(self, nearness=nearness, notes=notes)
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -287,24 +308,3 @@ def _rows(vectors: Vectors, documents: Sequence[str]) -> NDArray[np.float32]:
         raise DataError("no image of the pools has a vector; are the ids the same?")
     padded = np.concatenate([vectors.array, np.full((1, vectors.dimension), np.nan, np.float32)])
     return padded[at]
-
-
-def _nearness(
-    frame: pl.DataFrame, start: Longs, similarity: pl.DataFrame | None, notes: list[str]
-) -> Longs:
-    """Return the place of each image in its query: by similarity where it is known, then order."""
-    size = np.diff(start)
-    order = np.arange(frame.height) - np.repeat(start[:-1], size)
-    if similarity is None:
-        return order
-    table: Mapping[str, pl.Series] = frame.join(
-        similarity.select(*PAIR, "similarity"), on=PAIR, how="left", maintain_order="left"
-    ).to_dict()
-    value = table["similarity"].cast(pl.Float64).to_numpy()
-    if np.isnan(value).any():
-        notes.append(f"{counted(int(np.isnan(value).sum()), 'image')} without similarity come last")
-    query = np.repeat(np.arange(size.size), size)
-    by = np.lexsort((order, -np.nan_to_num(value, nan=-np.inf), query))
-    out = np.empty(frame.height, np.int64)
-    out[by] = order
-    return out

@@ -130,9 +130,11 @@ def test_group_only_looks_at_the_image_nearest_the_query():
     near = pool.with_columns(similarity=pl.Series([0.1, 0.2, 0.9]))
     sure = annotator("group-only", accuracy_relevant=1.0, accuracy_not_relevant=1.0)
     for similarity, found in ((None, 0), (near, 1)):
-        pools = GroupedPools.of(pool, truth, similarity=similarity)
+        pools = GroupedPools.of(pool, truth)
+        if similarity is not None:
+            pools = pools.by_similarity(similarity)
         assert one(pools, np.zeros(3, int), sure)["found"].sum() == found
-    some = GroupedPools.of(pool, truth, similarity=near.head(2))
+    some = GroupedPools.of(pool, truth).by_similarity(near.head(2))
     assert some.nearness.tolist() == [1, 0, 2]
     assert "1 image without similarity" in some.notes[-1]
 
