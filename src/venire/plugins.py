@@ -8,6 +8,7 @@ whose value is the class. Encoders and groupers are in ``venire.encoders`` and
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
@@ -20,7 +21,9 @@ GROUPS = {
 }
 
 
+@cache
 def _points(kind: str) -> dict[str, EntryPoint]:
+    """Return what is registered; looked up once, since it reads a file of every package."""
     return {point.name: point for point in entry_points(group=GROUPS[kind])}
 
 

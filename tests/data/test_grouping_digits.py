@@ -17,7 +17,7 @@ from venire.simulation.recommend import recommend
 from venire.simulation.replay import results, simulate
 
 datasets = pytest.importorskip("sklearn.datasets", reason="needs the extra [images]")
-METHODS = "leader,average-linkage,complete-linkage,k-means,hdbscan"
+METHODS = "leader,average-linkage,complete-linkage,k-means(size=8|16)"
 CHOSEN = "novice,typical,expert"
 
 

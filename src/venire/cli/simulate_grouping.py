@@ -180,7 +180,6 @@ def _truth_and_types(
     given = options["truth"]
     if given is None and judged is not None:
         truth = majority_truth(judged, relevant_from=least)
-        least = 1
         notes.append("the truth is the majority of the pilot's annotators; a tie is relevant")
     elif given is None:
         if len(collection.qrels) != 1:
@@ -194,12 +193,10 @@ def _truth_and_types(
         truth = collection.qrels[given]
     else:
         truth = Qrels.read(given).require_rows(given)
-    options["relevant_from"] = least
     notes += truth.notes
     pilots = None
     if judged is not None:
-        labels = majority_truth(judged, relevant_from=1) if options["truth"] is None else truth
-        pilots = measure_pilot(judged, labels, relevant_from=least)
+        pilots = measure_pilot(judged, truth, relevant_from=least)
         notes += [*judged.notes, *(note for one in pilots for note in one.notes)]
     chosen = default_types(pilots)
     if options["annotators"]:

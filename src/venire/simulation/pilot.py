@@ -173,9 +173,10 @@ def measure_pilot(judgments: Judgments, truth: Qrels, *, relevant_from: float = 
 
 
 def majority_truth(judgments: Judgments, *, relevant_from: float = 1) -> Qrels:
-    """Return what most annotators of a pilot say of each pair: 1 relevant, 0 not.
+    """Return what most annotators of a pilot say of each pair.
 
-    A tie is relevant: recall comes first.
+    The grade is ``relevant_from`` where most say relevant, and one less where not: with the
+    default, 1 and 0. A tie is relevant: recall comes first.
 
     Raises
     ------
@@ -186,7 +187,8 @@ def majority_truth(judgments: Judgments, *, relevant_from: float = 1) -> Qrels:
         raise DataError("the pilot has no judgments yet")
     says = (pl.col("label") >= relevant_from).mean()
     frame = judgments.frame.group_by(PAIR, maintain_order=True).agg(says.alias("share"))
-    return Qrels.of(frame.select(*PAIR, (pl.col("share") >= 0.5).cast(pl.Int64).alias("relevance")))
+    grade = relevant_from - 1 + (pl.col("share") >= 0.5).cast(pl.Int64)
+    return Qrels.of(frame.select(*PAIR, grade.alias("relevance")))
 
 
 def default_types(pilots: list[Pilot] | None = None) -> list[GroupedAnnotator]:

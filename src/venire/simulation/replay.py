@@ -104,6 +104,8 @@ def replay(
 
     Examples
     --------
+    >>> from venire import Qrels
+    >>> from venire.simulation.grouped_annotators import annotator
     >>> pools = GroupedPools.of(
     ...     pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"]}),
     ...     Qrels.from_dict({"q": {"a": 1, "b": 0, "c": 0}}),

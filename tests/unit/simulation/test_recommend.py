@@ -299,5 +299,10 @@ def test_the_majority_and_its_ties():
         )
     )  # fmt: skip
     assert majority_truth(judged).to_dict() == {"q": {"a": 0, "b": 1, "c": 0}}
+    graded = Judgments.of(judged.frame.with_columns(label=pl.col("label") + 1), scale="0,1,2")
+    two = majority_truth(graded, relevant_from=2)
+    assert two.to_dict() == {"q": {"a": 1, "b": 2, "c": 1}}
+    right = measure_pilot(graded, two, relevant_from=2)[0]
+    assert (right.relevant.right, right.relevant.total) == (0, 1)
     with pytest.raises(DataError, match="no judgments"):
         majority_truth(Judgments.of(judged.frame.clear(), scale="0,1"))
