@@ -279,7 +279,10 @@ class Groupings:
             progress(Event("grouping", number, len(every), str(setting)))
 
     def cosines(self) -> pl.DataFrame:
-        """Return how alike the images of a pool are; see :func:`venire.grouping.distribution.cosine_distribution`."""
+        """Return how alike the images of a pool are.
+
+        See :func:`venire.grouping.distribution.cosine_distribution`.
+        """
         rows = self._rows.get("vectors")
         start = self.pools.start
         some = [] if rows is None else [rows[a:b] for a, b in pairwise(start)]
