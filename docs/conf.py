@@ -48,5 +48,18 @@ from venire.aggregation.glad import Glad
 from venire.aggregation.majority import Majority
 from venire.aggregation.mean import Mean, Median
 from venire.aggregation.ordinal_mixture import OrdinalMixture
-from venire.testing import check_aggregator
+from venire.grouping.base import finish
+from venire.grouping.clusters import AverageLinkage
+from venire.grouping.distribution import cosine_distribution
+from venire.grouping.efficientnet import EfficientNetLite0
+from venire.grouping.leader import Leader, NearDuplicate
+from venire.grouping.pixels import ColourHistogram, PerceptualHash
+from venire.grouping.pretrained import WordLlamaText
+from venire.grouping.settings import Setting, parse_methods, read_caps, words
+from venire.report.grouping_words import plan
+from venire.simulation.grouped_annotators import annotator, parse_annotators
+from venire.simulation.grouped_pools import GroupedPools
+from venire.simulation.pilot import measure_pilot
+from venire.simulation.replay import Chance, replay
+from venire.testing import check_aggregator, check_grouper
 """

@@ -105,6 +105,23 @@ class UnknownLabel(BadLine):
         )
 
 
+class BadImage(DataError):
+    """An image that cannot be opened, or is too large to be.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    reason : str
+        What is wrong and what to do.
+    """
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path}: {reason}")
+
+
 class NoOverlap(DataError):
     """Two tables that should speak of the same things share none."""
 

@@ -2,21 +2,30 @@
 
 Venire registers its own models the same way a package of yours would: an entry
 point in the group ``venire.aggregators`` whose name is what users type and
-whose value is the class.
+whose value is the class. Encoders and groupers are in ``venire.encoders`` and
+``venire.groupers``.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from venire.errors import UnknownName
 
 _WORDS = {"aggregator": "model", "job": "kind of job"}
-GROUPS = {"aggregator": "venire.aggregators", "job": "venire.jobs"}
+GROUPS = {
+    "aggregator": "venire.aggregators",
+    "encoder": "venire.encoders",
+    "grouper": "venire.groupers",
+    "job": "venire.jobs",
+}
 
 
+@cache
 def _points(kind: str) -> dict[str, EntryPoint]:
+    """Return what is registered; looked up once, since it reads a file of every package."""
     return {point.name: point for point in entry_points(group=GROUPS[kind])}
 
 
@@ -41,5 +50,5 @@ def load(kind: str, name: str) -> Any:
     """
     points = _points(kind)
     if name not in points:
-        raise UnknownName(_WORDS[kind], name, points)
+        raise UnknownName(_WORDS.get(kind, kind), name, points)
     return points[name].load()

@@ -141,6 +141,33 @@ def test_every_model_has_its_section_in_ideas(name):
     assert f"`{name}`" in titles, f"docs/ideas/models.md has no section with `{name}`"
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(kind, name) for kind in ("encoder", "grouper") for name in plugins.names(kind)],
+)
+def test_every_encoder_and_grouper_and_setting_has_its_entry(kind, name):
+    page = sections(REFERENCE / "grouping.md", 3)
+    assert name in page, f"docs/reference/grouping.md has no heading '### {name}'"
+    made = plugins.load(kind, name)
+    assert f"{made.__module__}.{made.__qualname__}" in page[name]
+    rows = re.findall(r"^\| `(\w+)` \| `(.*?)` \| (.*?) \|", page[name], re.MULTILINE)
+    wanted = {field.name: repr(field.default) for field in fields(made)}
+    assert {setting: default for setting, default, _ in rows} == wanted
+    if kind == "grouper":
+        grid = {setting: tuple(map(float, tried.split(", "))) for setting, _, tried in rows}
+        assert grid == made.grid
+
+
+def test_the_tables_of_annotators_are_made_from_their_file():
+    from venire.simulation.grouped_annotators import times_table, types_table
+
+    page = (REFERENCE / "grouping.md").read_text(encoding="utf-8")
+    for rows in (types_table(), times_table()):
+        lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        assert table in page, f"docs/reference/grouping.md should have:\n{table}"
+
+
 @pytest.mark.parametrize("name", venire.__all__)
 def test_every_public_name_is_in_the_reference(name):
     page = (REFERENCE / "python.md").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ COMMANDS = {
     "evaluate": ("venire.cli.evaluate:evaluate_command", "Score runs under settled grades."),
     "compare": ("venire.cli.evaluate:compare_command", "Tell which of two runs is better."),
     "trust": ("venire.cli.trust:command", "Say how far a ranking of runs can be trusted."),
-    "simulate": ("venire.cli.simulate:group", "Try pools and assessors out on known grades."),
+    "simulate": ("venire.cli.simulate:group", "Try judging out on known grades."),
     "serve": ("venire.cli.serve:command", "Serve the web application where people judge."),
     "demo": ("venire.cli.demo:command", "Run the whole chain on a small made-up collection."),
 }

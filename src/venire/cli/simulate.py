@@ -1,4 +1,4 @@
-"""``venire simulate``: what a pool or another assessor would have done to the order of systems."""
+"""``venire simulate``: what a pool, another assessor or grouped judging would have done."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from venire.cli import simulate_grouping
 from venire.cli.pool import numbers
 from venire.errors import BadSetting, DataError
 from venire.terminal.options import SEED, pairs
@@ -35,7 +36,10 @@ OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the result t
 
 @click.group("simulate")
 def group() -> None:
-    """Try pools and assessors out on grades that are known."""
+    """Try pools, assessors and grouped judging out on grades that are known."""
+
+
+group.add_command(simulate_grouping.command)
 
 
 @group.command("pools")

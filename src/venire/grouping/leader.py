@@ -1,0 +1,108 @@
+"""Groups made in one pass over the pool: leader, near-duplicate; and no groups at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from venire.errors import BadSetting
+from venire.grouping.base import SINGLE, Floats, Longs
+
+ROUNDING = 1e-5
+"""Cosines of float32 vectors that are equal to a threshold may lie this far below it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneAtATime:
+    """No groups: every image is judged by itself."""
+
+    needs: ClassVar[str] = "nothing"
+    grid: ClassVar[dict[str, tuple[float, ...]]] = {}
+
+    def group(self, vectors: Floats) -> Longs:
+        """Return -1 for each document."""
+        return np.full(vectors.shape[0], SINGLE, np.int64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leader:
+    """In the order of the pool, each image joins the most similar leader, or becomes one.
+
+    It joins where the cosine is at least ``cosine``; of equally similar leaders the first
+    (Hartigan 1975, chapter 3, with the nearest leader in place of the first).
+
+    Attributes
+    ----------
+    cosine : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Leader(cosine=0.9).group(np.array([[1, 0], [0, 1], [0.99, 0.141]], np.float32)).tolist()
+    [0, 1, 0]
+    """
+
+    needs: ClassVar[str] = "vectors"
+    grid: ClassVar[dict[str, tuple[float, ...]]] = {"cosine": (0.95, 0.9, 0.85, 0.8, 0.7)}
+    cosine: float = 0.9
+
+    def __post_init__(self) -> None:
+        """Refuse what is no cosine."""
+        if not -1 <= self.cosine <= 1:
+            raise BadSetting(f"cosine is -1 to 1, not {self.cosine:g}")
+
+    def group(self, vectors: Floats) -> Longs:
+        """Return the number of each document's leader."""
+        return _lead(vectors @ vectors.T, self.cosine - ROUNDING)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearDuplicate:
+    """Images whose perceptual hashes differ in at most ``distance`` bits of 64 from a leader's.
+
+    As the leader method, on hashes: nothing chains, every image is that near to the first of
+    its group.
+
+    Attributes
+    ----------
+    distance : int
+        Bits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bits = np.ones((3, 64), np.float32) / 8
+    >>> bits[1, :2] *= -1
+    >>> bits[2, :9] *= -1
+    >>> NearDuplicate(distance=2).group(bits).tolist()
+    [0, 0, 1]
+    """
+
+    needs: ClassVar[str] = "hashes"
+    grid: ClassVar[dict[str, tuple[float, ...]]] = {"distance": (2, 4, 6, 8, 10)}
+    distance: int = 4
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of bits."""
+        if not 0 <= self.distance <= 64:
+            raise BadSetting(f"distance is 0 to 64 bits, not {self.distance}")
+
+    def group(self, vectors: Floats) -> Longs:
+        """Return the number of each document's leader."""
+        return _lead(vectors @ vectors.T, 1.0 - self.distance / 32.0 - ROUNDING)
+
+
+def _lead(cosine: NDArray[np.floating], least: float) -> Longs:
+    out = np.empty(cosine.shape[0], np.int64)
+    leaders: list[int] = []
+    for at in range(out.size):
+        near = cosine[at, leaders]
+        if near.size and near.max() >= least:
+            out[at] = int(near.argmax())
+        else:
+            out[at] = len(leaders)
+            leaders.append(at)
+    return out

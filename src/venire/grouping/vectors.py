@@ -1,0 +1,208 @@
+"""Vectors of documents: one row each, in memory and in files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from venire.errors import BadLine, DataError, DuplicateRows, MissingColumns
+from venire.formats import read_frame, write_frame
+from venire.tables.schema import counted
+
+Floats = NDArray[np.float32]
+SAID = 3
+"""Ids that a note names before it counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Unit vectors of documents.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        Document ids.
+    array : float32 [n, d]
+        Each row has length 1; an all-zero row, which has no direction, stays zero.
+    encoder : str
+        What made them.
+    notes : tuple of str
+    """
+
+    ids: tuple[str, ...]
+    array: Floats
+    encoder: str = "precomputed"
+    notes: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def of(
+        cls,
+        ids: Sequence[str],
+        array: NDArray[np.floating],
+        *,
+        encoder: str = "precomputed",
+        notes: Sequence[str] = (),
+        name: str = "vectors",
+    ) -> Vectors:
+        """Return unit vectors; rows that are no numbers are left out and counted.
+
+        Raises
+        ------
+        DataError
+            Another number of rows than ids; a table that is not two-dimensional; an id twice.
+        """
+        array = np.asarray(array)
+        if array.ndim != 2:
+            raise DataError(
+                f"{name}: vectors are a table with a row a document, not {array.ndim}-dimensional"
+            )
+        if array.shape[0] != len(ids):
+            raise DataError(
+                f"{name}: {counted(array.shape[0], 'vector')} for {counted(len(ids), 'document')}; "
+                "there must be one for each"
+            )
+        names = np.asarray(list(ids), dtype=object)
+        twice = pl.Series(list(ids), dtype=pl.String).is_duplicated()
+        if twice.any():
+            raise DuplicateRows((str(names[int(twice.arg_true()[0])]),), name, None, "stands twice")
+        said = list(notes)
+        good = np.isfinite(array).all(axis=1)
+        if not good.all():
+            said.append(_left_out(names[~good], "vectors hold NaN or infinity", name))
+            array, names = array[good], names[good]
+        length = np.linalg.norm(array.astype(np.float64), axis=1)
+        if (length == 0).any():
+            said.append(
+                f"{name}: {counted(int((length == 0).sum()), 'vector')} of zeros; "
+                "such a document is like no other"
+            )
+        unit = array / np.where(length == 0, 1.0, length)[:, None]
+        return cls(tuple(map(str, names)), unit.astype(np.float32), encoder, tuple(said))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return int(self.array.shape[1])
+
+    def rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the row of each id, -1 where it has no vector."""
+        table = pl.DataFrame({"id": self.ids}, schema={"id": pl.String}).with_row_index("row")
+        asked = pl.DataFrame({"id": list(ids)}, schema={"id": pl.String})
+        found = asked.join(table, on="id", how="left", maintain_order="left")
+        return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
+
+    def joined(self, other: Vectors) -> Vectors:
+        """Return both, as when the rest was computed later.
+
+        Raises
+        ------
+        DataError
+            Where their lengths or encoders differ.
+        """
+        if not len(self) or not len(other):
+            return self if len(self) else other
+        if self.dimension != other.dimension or self.encoder != other.encoder:
+            raise DataError(
+                f"vectors of {self.encoder} with {self.dimension} numbers and of {other.encoder} "
+                f"with {other.dimension} cannot stand in one table"
+            )
+        return Vectors.of(
+            (*self.ids, *other.ids),
+            np.concatenate([self.array, other.array]),
+            encoder=self.encoder,
+            notes=(*self.notes, *other.notes),
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write ``doc_id, encoder, vector`` as Parquet.
+
+        Raises
+        ------
+        BadLine
+            For another ending.
+        """
+        if not str(path).endswith(".parquet"):
+            raise BadLine(str(path), None, "vectors are written as .parquet")
+        frame = pl.DataFrame(
+            {"doc_id": list(self.ids), "vector": self.array},
+            schema={"doc_id": pl.String, "vector": pl.Array(pl.Float32, self.dimension)},
+        )
+        write_frame(frame.with_columns(pl.lit(self.encoder).alias("encoder")), path)
+
+
+def read_vectors(path: str | Path, ids: Sequence[str] | None = None) -> Vectors:
+    """Read precomputed vectors.
+
+    Parquet has ``doc_id`` and ``vector`` (a list of numbers), and maybe ``encoder``. A ``.npy``
+    file has a row a document: in the order of the file of the same name with the ending ``.txt``,
+    one id a line; without one, in the order of ``ids``.
+
+    Parameters
+    ----------
+    path : path
+    ids : sequence of str, optional
+        The documents of the collection, in its order.
+
+    Raises
+    ------
+    BadLine, DataError, MissingColumns, DuplicateRows
+        A file that is no table of numbers, rows of different lengths, an id twice.
+    """
+    name = str(path)
+    if name.endswith(".npy"):
+        return _read_npy(Path(path), ids)
+    frame, source = read_frame(path)
+    missing = [column for column in ("doc_id", "vector") if column not in frame.columns]
+    if missing:
+        raise MissingColumns(missing, frame.columns, source.name)
+    column = frame["vector"]
+    if not isinstance(column.dtype, (pl.List, pl.Array)) or not column.dtype.inner.is_numeric():
+        raise DataError(f"{name}: the column vector holds {column.dtype}, not lists of numbers")
+    frame = frame.with_columns(pl.col("vector").cast(pl.List(pl.Float64)))
+    usual = frame["vector"].list.len().drop_nulls().mode()
+    width = int(usual.max()) if len(usual) else 0  # type: ignore[arg-type]
+    fits = (frame["vector"].list.len() == width).fill_null(value=False)
+    notes = []
+    if not fits.all():
+        odd = frame.filter(~fits)["doc_id"].cast(pl.String).to_numpy()
+        notes.append(_left_out(odd, f"vectors do not have {width} numbers", name))
+    kept = frame.filter(fits)
+    array = kept["vector"].explode().to_numpy().reshape(-1, width) if width else np.zeros((0, 0))
+    encoder = "precomputed"
+    if "encoder" in kept.columns and kept["encoder"].n_unique() == 1:
+        encoder = str(kept["encoder"][0])
+    return Vectors.of(
+        kept["doc_id"].cast(pl.String).to_list(), array, encoder=encoder, notes=notes, name=name
+    )
+
+
+def _read_npy(path: Path, ids: Sequence[str] | None) -> Vectors:
+    name = str(path)
+    try:
+        array = np.load(path, allow_pickle=False)
+    except FileNotFoundError:
+        raise BadLine(name, None, "there is no such file") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise BadLine(name, None, f"cannot be read as .npy: {error}") from None
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
+        raise DataError(f"{name}: holds no numbers")
+    beside = path.with_suffix(".txt")
+    if beside.exists():
+        ids = beside.read_text(encoding="utf-8").split("\n")
+        ids = [line.rstrip("\r") for line in (ids[:-1] if ids[-1] == "" else ids)]
+    if ids is None:
+        raise DataError(f"{name}: says nothing of ids; write them to {beside.name}, one a line")
+    return Vectors.of(ids, array, name=name)
+
+
+def _left_out(ids: NDArray[np.object_], why: str, name: str) -> str:
+    first = ", ".join(map(str, ids[:SAID])) + (", ..." if len(ids) > SAID else "")
+    return f"{name}: {counted(len(ids), 'document')} left out, whose {why}: {first}"

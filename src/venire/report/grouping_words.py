@@ -1,0 +1,173 @@
+"""What a simulation of grouped judging says, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from venire.grouping.settings import ONE, Setting, words
+from venire.simulation.grouped_annotators import GroupedAnnotator
+from venire.simulation.recommend import Recommendation
+from venire.tables.schema import counted
+
+STAR = "★"
+
+
+def verdict(found: Recommendation) -> str:
+    """Return the recommendation as one sentence."""
+    row = found.settings.filter("recommended").row(0, named=True)
+    points = f"{found.points * 100:g} points"
+    whom = f"for {found.chosen[0]}" if len(found.chosen) == 1 else "for every type"
+    if found.setting != ONE:
+        interval = (
+            ""
+            if row["saved_low"] is None
+            else f" ({_percent(row['saved_low'], bare=True)} to {_percent(row['saved_high'])})"
+        )
+        return (
+            f"Group by {named(found.setting)} ({STAR}): it saves {_percent(row['saved'])} of the "
+            f"time{interval} and keeps recall within {points} {whom}."
+        )
+    others = found.settings.filter(pl.col("setting") != ONE)
+    if others.is_empty():
+        return f"Judge one image at a time ({STAR}): no grouping was tried."
+    if not others["within"].any():
+        who = found.chosen[0] if len(found.chosen) == 1 else "some type"
+        return (
+            f"Judge one image at a time ({STAR}): every grouping loses more than {points} of "
+            f"recall for {who}."
+        )
+    return (
+        f"Judge one image at a time ({STAR}): no grouping that keeps recall within {points} "
+        f"{whom} is faster."
+    )
+
+
+def doubts(found: Recommendation) -> list[str]:
+    """Return what stands against the recommendation, or beside it, a sentence each."""
+    out = []
+    if found.queries < 2:
+        out.append("One query was replayed, so there are no intervals: replay more.")
+    if found.apart is False and found.runner_up is not None:
+        out.append(
+            f"It cannot be told from the runner-up, {named(found.runner_up)}: with other queries "
+            "that one might be faster."
+        )
+    elif found.apart and found.runner_up is not None:
+        out.append(f"It is faster than the runner-up, {named(found.runner_up)}, beyond chance.")
+    for name in found.unsure:
+        row = found.of(found.setting).filter(pl.col("annotator") == name).row(0, named=True)
+        out.append(
+            f"For {name} the loss of recall may be more than {found.points * 100:g} points: up to "
+            f"{row['loss_high'] * 100:.1f} with other queries. Replay more queries to be sure."
+        )
+    if found.faster is not None:
+        row = found.settings.filter(pl.col("setting") == found.faster).row(0, named=True)
+        out.append(
+            f"The fastest setting, {named(found.faster)}, saves {_percent(row['saved'])}, but "
+            f"costs {row['worst_type']} {row['worst_loss'] * 100:.1f} points of recall."
+        )
+    return out
+
+
+def explanations(found: Recommendation, setting: str | None = None) -> dict[str, str]:
+    """Return what a setting, by default the recommended one, does to each annotator type.
+
+    Raises
+    ------
+    UnknownName
+    """
+    rows = found.of(setting or found.setting).to_dicts()
+    before = {row["annotator"]: row for row in found.of(ONE).to_dicts()}
+    return {row["annotator"]: _explained(row, before[row["annotator"]]) for row in rows}
+
+
+def comparison(found: Recommendation, setting: str) -> list[dict[str, Any]]:
+    """Return a row an annotator type: a setting beside one at a time, for the last look.
+
+    Raises
+    ------
+    UnknownName
+    """
+    before = {row["annotator"]: row for row in found.of(ONE).to_dicts()}
+    return [
+        {
+            "annotator type": row["annotator"],
+            "counts": "yes" if row["annotator"] in found.chosen else "no",
+            "s per image": row["seconds_per_image"],
+            "one by one": before[row["annotator"]]["seconds_per_image"],
+            "saved": _percent(row["saved"]),
+            "recall": row["recall"],
+            "recall one by one": before[row["annotator"]]["recall"],
+            f"within {found.points * 100:g} points": "✓" if row["within"] else "no",
+            "never looked at": _percent(row["never_looked"]),
+        }
+        for row in found.of(setting).to_dicts()
+    ]
+
+
+def plan(
+    settings: Sequence[Setting],
+    annotators: Sequence[GroupedAnnotator],
+    *,
+    queries: int,
+    repetitions: int,
+    seconds: float | None = None,
+) -> str:
+    """Return what will run, and how long that takes, in a sentence.
+
+    Examples
+    --------
+    >>> from venire.simulation.grouped_annotators import annotator
+    >>> plan([Setting("leader")], [annotator("typical")], queries=20, repetitions=3, seconds=41)
+    '1 setting x 1 annotator type x 20 queries x 3 repetitions, about 40 seconds'
+    """
+    parts = (
+        counted(len(settings), "setting"),
+        counted(len(annotators), "annotator type"),
+        counted(queries, "query", "queries"),
+        counted(repetitions, "repetition"),
+    )
+    return " x ".join(parts) + ("" if seconds is None else f", {_about(seconds)}")
+
+
+def named(setting: str) -> str:
+    """Return a setting in words; a name that is none stays as it is."""
+    try:
+        return words(Setting.parse(setting))
+    except (LookupError, ValueError):
+        return setting
+
+
+def _explained(row: dict[str, Any], before: dict[str, Any]) -> str:
+    lost = row["loss"] * 100
+    change = "the same as" if abs(lost) < 0.05 else f"{abs(lost):.1f} points "
+    change += "" if abs(lost) < 0.05 else "below" if lost > 0 else "above"
+    interval = (
+        ""
+        if row["loss_low"] is None or max(abs(row["loss_low"]), abs(row["loss_high"])) < 0.0005
+        else f" (a loss of {row['loss_low'] * 100:.1f} to {row['loss_high'] * 100:.1f})"
+    )
+    return (
+        f"{row['seconds_per_image']:.2f} s an image instead of {before['seconds_per_image']:.2f} "
+        f"(saves {_percent(row['saved'])}); recall {_percent(row['recall'])}, {change} the "
+        f"{_percent(before['recall'])} of one at a time{interval}; of 100 images "
+        f"{row['judged'] * 100:.0f} are judged by themselves, {row['corrected'] * 100:.0f} "
+        f"corrected and {row['never_looked'] * 100:.0f} never looked at, and "
+        f"{row['labelled'] * 100:.0f} groups are labelled."
+    )
+
+
+def _percent(share: float, *, bare: bool = False) -> str:
+    return f"{share * 100:.0f}" + ("" if bare else "%")
+
+
+def _about(seconds: float) -> str:
+    if seconds < 1:
+        return "less than a second"
+    if seconds < 100:
+        rounded = round(seconds) if seconds < 10 else round(seconds, -1)
+        return f"about {counted(int(rounded), 'second')}"
+    return f"about {counted(round(seconds / 60), 'minute')}"

@@ -1,0 +1,139 @@
+"""What every grouper must do, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from venire.grouping.base import Floats, Longs, finish
+from venire.testing.rules import Nonconforming, require
+
+BITS = 64
+
+
+def check_grouper(grouper: Any, *, seed: int = 0) -> list[str]:
+    """Run every check on a grouper; return their names.
+
+    Parameters
+    ----------
+    grouper : Grouper
+        A configured one; it is not changed.
+    seed : int
+        Seed of the made-up vectors.
+
+    Raises
+    ------
+    Nonconforming
+        With the name of the check and what was found.
+
+    Examples
+    --------
+    >>> from venire.grouping.leader import Leader
+    >>> "two calls" in check_grouper(Leader())
+    True
+    """
+    done = []
+    for name, check in CHECKS:
+        try:
+            check(grouper, seed)
+        except Nonconforming as error:
+            raise Nonconforming(f"{name}: {error}") from None
+        done.append(name)
+    return done
+
+
+def vectors_for(grouper: Any, clusters: int, each: int, seed: int) -> tuple[Floats, Longs]:
+    """Return unit vectors of tight clusters in random order, and the cluster of each.
+
+    For a grouper that needs hashes they are bits as -1 and 1 over 8, at most one bit from their
+    cluster's.
+    """
+    rng = np.random.default_rng(seed)
+    of = rng.permutation(np.repeat(np.arange(clusters), each))
+    # Rows of a Hadamard matrix: bits, and at right angles to each other.
+    matrix = np.array([[1.0]])
+    while matrix.shape[0] < BITS:
+        matrix = np.block([[matrix, matrix], [matrix, -matrix]])
+    rows = matrix[of + 1]
+    if grouper.needs == "hashes":
+        rows[np.arange(of.size), rng.integers(0, BITS, of.size)] *= rng.choice([-1, 1], of.size)
+    else:
+        rows = rows + rng.normal(0, 0.02, rows.shape)
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32), of
+
+
+def _labels(grouper: Any, seed: int) -> None:
+    """A whole number of at least -1 for each document."""
+    for clusters, each in ((3, 12), (20, 1), (1, 30)):
+        vectors, _ = vectors_for(grouper, clusters, each, seed)
+        labels = grouper.group(vectors)
+        require(labels.shape == (clusters * each,), f"{labels.shape} labels of {clusters * each}")
+        require(np.issubdtype(labels.dtype, np.integer), f"labels are {labels.dtype}")
+        require(bool((labels >= -1).all()), "a label is below -1")
+
+
+def _twice(grouper: Any, seed: int) -> None:
+    vectors, _ = vectors_for(grouper, 6, 9, seed)
+    first = finish(grouper.group(vectors))
+    before = _drawn()
+    require(bool(np.array_equal(first, finish(grouper.group(vectors)))), "two calls differ")
+    require(_drawn() == before, "it draws from numpy's global random numbers")
+
+
+def _drawn() -> str:
+    """Return where numpy's global random numbers stand; their use is what is looked for."""
+    return str(np.random.get_state())  # noqa: NPY002
+
+
+def _unchanged(grouper: Any, seed: int) -> None:
+    vectors, _ = vectors_for(grouper, 3, 9, seed)
+    before, settings = vectors.copy(), repr(grouper)
+    grouper.group(vectors)
+    require(bool(np.array_equal(before, vectors)), "it changes the vectors")
+    require(repr(grouper) == settings, "it changes its settings")
+
+
+def _small(grouper: Any, seed: int) -> None:
+    """No document, one, two."""
+    vectors, _ = vectors_for(grouper, 1, 2, seed)
+    for n in range(3):
+        require(grouper.group(vectors[:n]).shape == (n,), f"{n} documents fail")
+
+
+def _alike(grouper: Any, seed: int) -> None:
+    """Documents that are all the same, or have no direction."""
+    vectors, _ = vectors_for(grouper, 1, 1, seed)
+    for rows in (np.repeat(vectors, 40, axis=0), np.zeros((40, vectors.shape[1]), np.float32)):
+        require(grouper.group(rows).shape == (40,), "40 equal documents fail")
+
+
+def _pure(grouper: Any, seed: int) -> None:
+    """Tight clusters at right angles are never mixed."""
+    vectors, of = vectors_for(grouper, 4, 24, seed)
+    labels = finish(grouper.group(vectors))
+    for group in range(int(labels.max(initial=-1)) + 1):
+        inside = np.unique(of[labels == group])
+        require(inside.size == 1, f"a group mixes {inside.size} clusters at right angles")
+
+
+def _grid(grouper: Any, seed: int) -> None:
+    """Each value of the grid is a setting."""
+    vectors, _ = vectors_for(grouper, 3, 9, seed)
+    for name, values in grouper.grid.items():
+        require(hasattr(grouper, name), f"the grid has {name}, which is no setting")
+        for value in values:
+            labels = type(grouper)(**{name: value}).group(vectors)
+            require(labels.shape == (27,), f"{name}={value} fails")
+
+
+CHECKS: tuple[tuple[str, Callable[[Any, int], None]], ...] = (
+    ("labels", _labels),
+    ("two calls", _twice),
+    ("nothing changed", _unchanged),
+    ("small pools", _small),
+    ("equal documents", _alike),
+    ("pure", _pure),
+    ("grid", _grid),
+)
