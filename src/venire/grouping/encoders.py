@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from venire import plugins
 from venire.errors import BadImage, BadSetting, MissingColumns
 from venire.grouping.images import open_image
-from venire.grouping.vectors import Vectors
+from venire.grouping.vectors import Vectors, joined
 from venire.progress import Event, Progress, silent
 from venire.tables.schema import counted
 
@@ -82,9 +82,9 @@ def encode(
     Vectors
         In the order of the documents. An image that cannot be read is left out; a note says why.
     """
-    done = known or Vectors((), np.zeros((0, 0), np.float32), name)
-    for part in parts(encoder, documents, name=name, root=root, known=known, progress=progress):
-        done = done.joined(part) if len(part) else _noted(done, part.notes)
+    made = [known] if known is not None else []
+    made += parts(encoder, documents, name=name, root=root, known=known, progress=progress)
+    done = joined(made, name)
     at = done.rows(documents["doc_id"].to_list())
     at = at[at >= 0]
     ids = np.asarray(done.ids, dtype=object)[at] if at.size else ()
@@ -161,10 +161,6 @@ def _read(frame: pl.DataFrame, kind: str, root: Path) -> tuple[list[str], list[A
         ids.append(doc_id)
         read.append(image)
     return ids, read, notes
-
-
-def _noted(vectors: Vectors, notes: tuple[str, ...]) -> Vectors:
-    return Vectors(vectors.ids, vectors.array, vectors.encoder, (*vectors.notes, *notes))
 
 
 def _few(notes: tuple[str, ...]) -> tuple[str, ...]:

@@ -99,28 +99,6 @@ class Vectors:
         found = asked.join(table, on="id", how="left", maintain_order="left")
         return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
 
-    def joined(self, other: Vectors) -> Vectors:
-        """Return both, as when the rest was computed later.
-
-        Raises
-        ------
-        DataError
-            Where their lengths or encoders differ.
-        """
-        if not len(self) or not len(other):
-            return self if len(self) else other
-        if self.dimension != other.dimension or self.encoder != other.encoder:
-            raise DataError(
-                f"vectors of {self.encoder} with {self.dimension} numbers and of {other.encoder} "
-                f"with {other.dimension} cannot stand in one table"
-            )
-        return Vectors.of(
-            (*self.ids, *other.ids),
-            np.concatenate([self.array, other.array]),
-            encoder=self.encoder,
-            notes=(*self.notes, *other.notes),
-        )
-
     def write(self, path: str | Path) -> None:
         """Write ``doc_id, encoder, vector`` as Parquet.
 
@@ -136,6 +114,29 @@ class Vectors:
             schema={"doc_id": pl.String, "vector": pl.Array(pl.Float32, self.dimension)},
         )
         write_frame(frame.with_columns(pl.lit(self.encoder).alias("encoder")), path)
+
+
+def joined(parts: Sequence[Vectors], encoder: str) -> Vectors:
+    """Return the vectors of all parts, as when some were computed later.
+
+    Raises
+    ------
+    DataError
+        Where the parts are of another encoder, or of different lengths.
+    """
+    some = [part for part in parts if len(part)]
+    for part in some:
+        if part.encoder != encoder or part.dimension != some[0].dimension:
+            raise DataError(
+                f"vectors of {encoder} with {some[0].dimension} numbers and of {part.encoder} "
+                f"with {part.dimension} cannot stand in one table"
+            )
+    notes = tuple(note for part in parts for note in part.notes)
+    if not some:
+        return Vectors((), np.zeros((0, 0), np.float32), encoder, notes)
+    ids = [name for part in some for name in part.ids]
+    array = np.concatenate([part.array for part in some])
+    return Vectors.of(ids, array, encoder=encoder, notes=notes, name=encoder)
 
 
 def read_vectors(path: str | Path, ids: Sequence[str] | None = None) -> Vectors:

@@ -148,7 +148,8 @@ def _explained(row: dict[str, Any], before: dict[str, Any]) -> str:
     interval = (
         ""
         if row["loss_low"] is None or max(abs(row["loss_low"]), abs(row["loss_high"])) < 0.0005
-        else f" (a loss of {row['loss_low'] * 100:.1f} to {row['loss_high'] * 100:.1f})"
+        else f" (95% interval of the loss: {row['loss_low'] * 100:.1f} to "
+        f"{row['loss_high'] * 100:.1f} points)"
     )
     return (
         f"{row['seconds_per_image']:.2f} s an image instead of {before['seconds_per_image']:.2f} "

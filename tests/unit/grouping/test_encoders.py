@@ -7,7 +7,7 @@ import pytest
 from venire import plugins
 from venire.errors import BadSetting, DataError, DuplicateRows, MissingColumns, UnknownName
 from venire.grouping import encoders
-from venire.grouping.vectors import Vectors, read_vectors
+from venire.grouping.vectors import Vectors, joined, read_vectors
 
 PIL = pytest.importorskip("PIL", reason="images need the extra [images]")
 from PIL import Image  # noqa: E402
@@ -164,6 +164,15 @@ def test_vectors_from_files(tmp_path):
     assert "2 documents left out, whose vectors do not have 2 numbers: 2, 4" in made.notes[0]
 
 
+def test_parts_can_be_kept_one_by_one():
+    pytest.importorskip("wordllama", reason="needs the extra [text]")
+    documents = pl.DataFrame({"doc_id": [f"d{at}" for at in range(70)], "text": ["wing"] * 70})
+    encoder = encoders.named("wordllama")
+    kept = [next(encoders.parts(encoder, documents, name="w"))]
+    rest = encoders.parts(encoder, documents, name="w", known=joined(kept, "w"))
+    assert [len(part) for part in (*kept, *rest)] == [32, 32, 6]
+
+
 def test_mistakes_in_vectors(tmp_path):
     np.save(tmp_path / "v.npy", np.eye(3))
     np.save(tmp_path / "flat.npy", np.ones(3))
@@ -186,6 +195,8 @@ def test_mistakes_in_vectors(tmp_path):
     with pytest.raises(DuplicateRows, match="a stands twice"):
         Vectors.of(["a", "a"], np.eye(2))
     with pytest.raises(DataError, match="cannot stand in one table"):
-        Vectors.of(["a"], np.ones((1, 2))).joined(Vectors.of(["b"], np.ones((1, 3))))
+        joined(
+            [Vectors.of(["a"], np.ones((1, 2))), Vectors.of(["b"], np.ones((1, 3)))], "precomputed"
+        )
     with pytest.raises(DataError, match=r"\.parquet"):
         Vectors.of(["a"], np.ones((1, 2))).write(tmp_path / "v.csv")
