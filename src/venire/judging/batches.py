@@ -69,11 +69,11 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
     settings = CampaignSettings.of(campaign.settings)
     study = session.get_one(Study, campaign.study_id)
     kind = _kind(session, campaign, settings, annotator_id)
+    grades = StudySettings.of(study.settings)
     batch_id = new_id()
     rng = random.Random(batch_id)
-    drawn, kind = _draw(
-        session, campaign, settings, StudySettings.of(study.settings), annotator_id, kind, rng
-    )
+    drawn, kind = _draw(session, campaign, settings, grades, annotator_id, kind, rng)
+    grouped = kind == "work" and bool(grades.grouping)
     if not drawn:
         return _nothing(session, campaign, annotator_id, at)
     batch = Batch(
@@ -93,9 +93,10 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
             task_id=one.task_id,
             pair_id=one.pair_id,
             gold_grade=one.gold_grade,
+            cluster=one.cluster,
             position=position,
         )
-        for position, one in enumerate(_order(drawn, rng))
+        for position, one in enumerate(drawn if grouped else _order(drawn, rng))
     )
     session.flush()
     return Next("batch", batch_id)
@@ -156,6 +157,8 @@ def _draw(
     topic = draw.first_topic(session, campaign, annotator_id, rng)
     if topic is None:
         return [], "work"
+    if study.grouping:
+        return draw.whole_pool(session, campaign, settings, study, annotator_id, topic, rng), "work"
     alone = settings.topics == "one" or (
         settings.topics == "auto"
         and draw.has_own_gold(session, campaign, settings, annotator_id, topic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import ColumnElement, Row, Select, and_, func, not_, select, text
 from sqlalchemy.orm import Session
@@ -26,6 +26,7 @@ class Drawn:
     topic_id: int
     task_id: int | None = None
     gold_grade: int | None = None
+    cluster: int | None = None
 
 
 def real(
@@ -175,3 +176,47 @@ def has_own_gold(
         .where(not_(seen.exists()))
     )
     return (count or 0) >= settings.gold_size
+
+
+#: Images of one topic that one person takes at once where pools are grouped.
+WHOLE_POOL = 200
+
+
+def whole_pool(
+    session: Session,
+    campaign: Campaign,
+    settings: CampaignSettings,
+    study: StudySettings,
+    annotator_id: str,
+    topic_id: int,
+    rng: random.Random,
+) -> list[Drawn]:
+    """The pool of a topic in its groups: images by themselves first, then group after group.
+
+    Gold is that of the topic, in the groups it belongs to. The first image of a group is the
+    one that ranks best in the pool; all other orders are random. A group of which one image
+    alone is left is no group.
+    """
+    drawn = real(session, campaign, annotator_id, WHOLE_POOL, rng, topic_id)
+    if not drawn:
+        return []
+    drawn += gold(session, campaign, study, annotator_id, settings.gold_size, rng, topic_id)
+    rows = session.execute(
+        select(Pair.id, Pair.cluster, Pair.rank).where(Pair.id.in_([one.pair_id for one in drawn]))
+    )
+    place = {pair: (cluster, rank) for pair, cluster, rank in rows}
+    members: dict[int, list[Drawn]] = {}
+    single: list[Drawn] = []
+    for one in drawn:
+        cluster = place[one.pair_id][0]
+        (single if cluster is None else members.setdefault(cluster, [])).append(one)
+    groups = [group for group in members.values() if len(group) > 1]
+    single += [group[0] for group in members.values() if len(group) == 1]
+    rng.shuffle(single)
+    rng.shuffle(groups)
+    ordered = list(single)
+    for number, group in enumerate(groups):
+        rng.shuffle(group)
+        group.sort(key=lambda one: place[one.pair_id][1] != min(place[g.pair_id][1] for g in group))
+        ordered += [replace(one, cluster=number) for one in group]
+    return ordered

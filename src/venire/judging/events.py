@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,29 +12,29 @@ from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, Conflict, NotFound
 from venire.judging.batches import end
-from venire.judging.places import give_back, take
-from venire.judging.review import is_right, review
+from venire.judging.fold import OpenBatch, judge
+from venire.judging.review import review
 from venire.judging.settings import CampaignSettings, StudySettings
-from venire.store.judging import AGAIN, FILLS, Batch, Campaign, Event, Judgment, Lease
-from venire.store.studies import Gold, Study
+from venire.store.judging import Batch, Campaign, Event, Lease
+from venire.store.studies import Study
 
-KINDS = ("label", "cannot", "skip", "undo", "comment", "look", "note", "finish", "leave")
-_ON_A_LEASE = ("label", "cannot", "skip", "undo", "comment")
+KINDS = (
+    "label",
+    "group",
+    "split",
+    "cannot",
+    "skip",
+    "undo",
+    "comment",
+    "look",
+    "note",
+    "finish",
+    "leave",
+)
+_ON_A_LEASE = ("label", "cannot", "skip", "comment")
+_ON_MANY = ("group", "split", "undo", "look")
 MOST_AT_ONCE = 500
 _DAY_MS = 86_400_000
-
-
-@dataclass
-class _Open:
-    """A batch while events are applied to it."""
-
-    session: Session
-    batch: Batch
-    campaign: Campaign
-    settings: CampaignSettings
-    study: StudySettings
-    leases: dict[str, Lease]
-    at: datetime
 
 
 def record(
@@ -47,10 +46,10 @@ def record(
 ) -> list[dict[str, Any]]:
     """Apply events to a batch, in order, and answer each; a repeat gets its first answer.
 
-    An event has ``id`` (a UUID made by the browser), ``kind``, and by its kind ``lease``,
-    ``label``, ``reason``, ``text``, ``active_ms``, ``idle_ms``, ``at``. An answer has ``id``,
-    ``status`` and ``lease``: ``saved``, or ``refused`` with a ``reason`` in words. Every event
-    is kept, also one that was refused.
+    An event has ``id`` (a UUID made by the browser), ``kind``, and by its kind ``lease`` or
+    ``leases`` (one action on a group), ``label``, ``reason``, ``text``, ``active_ms``,
+    ``idle_ms``, ``at``. An answer has ``id``, ``status`` and ``lease``: ``saved``, or ``refused``
+    with a ``reason`` in words. Every event is kept, also one that was refused.
 
     Raises
     ------
@@ -67,7 +66,7 @@ def record(
     campaign = session.get_one(Campaign, batch.campaign_id)
     study = session.get_one(Study, campaign.study_id)
     leases = session.scalars(select(Lease).where(Lease.batch_id == batch_id)).all()
-    here = _Open(
+    here = OpenBatch(
         session,
         batch,
         campaign,
@@ -106,6 +105,7 @@ def _checked(event: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None and (not isinstance(value, str) or len(value) > 10_000):
             raise BadSetting(f"{name} of an event is text of at most 10,000 characters")
         made[name] = None if value is None else value.replace("\x00", "")
+    made["leases"] = _several(event.get("leases"))
     for name in ("label", "active_ms", "idle_ms"):
         value = event.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
@@ -122,21 +122,33 @@ def _checked(event: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _apply(here: _Open, event: dict[str, Any]) -> Event:
+def _several(value: Any) -> list[str] | None:
+    """Ids of leases that one action is about, each once."""
+    if value is None:
+        return None
+    if (
+        not isinstance(value, list)
+        or not 1 <= len(value) <= MOST_AT_ONCE
+        or not all(isinstance(one, str) and len(one) <= 64 for one in value)
+    ):
+        raise BadSetting(f"leases of an event are 1 to {MOST_AT_ONCE} ids")
+    return list(dict.fromkeys(value))
+
+
+def _apply(here: OpenBatch, event: dict[str, Any]) -> Event:
     lease = here.leases.get(event["lease"] or "")
     if event["kind"] in _ON_A_LEASE and lease is None:
         raise NotFound("document in this batch", str(event["lease"]))
+    unknown = [one for one in event["leases"] or () if one not in here.leases]
+    if unknown:
+        raise NotFound("document in this batch", unknown[0])
     kept = Event(
         id=event["id"],
         batch_id=here.batch.id,
         lease_id=lease.id if lease else None,
         annotator_id=here.batch.annotator_id,
         kind=event["kind"],
-        payload={
-            name: event[name]
-            for name in ("label", "reason", "text", "active_ms", "idle_ms")
-            if event[name] is not None
-        },
+        payload={name: event[name] for name in _KEPT if event[name] is not None},
         outcome={},
         client_at=event["at"],
         received_at=here.at,
@@ -148,7 +160,10 @@ def _apply(here: _Open, event: dict[str, Any]) -> Event:
     return kept
 
 
-def _outcome(here: _Open, lease: Lease | None, event: dict[str, Any]) -> dict[str, Any]:
+_KEPT = ("leases", "label", "reason", "text", "active_ms", "idle_ms")
+
+
+def _outcome(here: OpenBatch, lease: Lease | None, event: dict[str, Any]) -> dict[str, Any]:
     kind = event["kind"]
     if kind in ("look", "note", "comment"):
         return {"status": "saved"}
@@ -158,83 +173,49 @@ def _outcome(here: _Open, lease: Lease | None, event: dict[str, Any]) -> dict[st
         if here.batch.state == "open":
             end(here.session, here.batch, "returned", here.at)
         return {"status": "saved"}
-    if lease is None:
-        raise NotFound("document in this batch", "")
-    if here.batch.state == "finished" or lease.state in ("rejected", "surplus"):
+    leases = [here.leases[one] for one in event["leases"] or ()] or ([lease] if lease else [])
+    if not leases:
+        raise NotFound("document in this batch", str(event["lease"]))
+    if here.batch.state == "finished":
         return {"status": "refused", "reason": "this batch is finished"}
-    if kind == "label" and event["label"] not in here.study.values:
+    if kind == "split":
+        return _split(here, leases)
+    if kind in ("label", "group") and event["label"] not in here.study.values:
         return {"status": "refused", "reason": f"there is no grade {event['label']}"}
     if kind == "cannot" and event["reason"] not in here.study.cannot_judge:
         return {"status": "refused", "reason": "that reason is not one of the study's"}
-    return _judge(here, lease, event)
+    if len(leases) == 1:
+        return judge(here, leases[0], event)
+    return _judge_many(here, leases, event)
 
 
-def _judge(here: _Open, lease: Lease, event: dict[str, Any]) -> dict[str, Any]:
-    """Give a lease its new state, take or give back its place, and write the judgment down."""
-    state = {"label": "judged", "cannot": "cannot", "skip": "skipped", "undo": "live"}
-    new = state[event["kind"]]
-    ended = here.batch.state in ("expired", "returned")
-    if new == "live" and (ended or lease.state == "live"):
-        return {"status": "refused", "reason": "there is nothing to undo"}
-    if not FILLS[lease.state] and FILLS[new] and not _place_again(here, lease):
-        return {"status": "refused", "reason": "too late: others have judged this document"}
-    if FILLS[lease.state] and not FILLS[new] and lease.task_id is not None:
-        give_back(here.session, [lease.task_id])
-    judgment = Judgment(
-        event_id=event["id"],
-        lease_id=lease.id,
-        annotator_id=lease.annotator_id,
-        campaign_id=here.campaign.id,
-        pair_id=lease.pair_id,
-        label=event["label"] if new == "judged" else None,
-        reason={"live": "withdrawn", "skipped": "skipped"}.get(new, event["reason"]),
-        active_ms=event["active_ms"],
-        idle_ms=event["idle_ms"],
-        judged_at=_when(here, event["at"]),
-    )
-    here.session.add(judgment)
-    here.session.flush()
-    lease.state = new
-    lease.judgment_seq = judgment.seq if new in ("judged", "cannot") else None
-    lease.ended_at = here.at if new != "live" else None
-    if ended:
-        review(here.session, here.batch, list(here.leases.values()), here.at)
-    answer: dict[str, Any] = {"status": "saved", "state": new}
-    if here.batch.kind == "practice" and new == "judged":
-        answer["feedback"] = _feedback(here, lease, event["label"])
+def _judge_many(here: OpenBatch, leases: list[Lease], event: dict[str, Any]) -> dict[str, Any]:
+    """One action on several documents; its time is shared among them."""
+    shares = {
+        name: None if event[name] is None else event[name] // len(leases)
+        for name in ("active_ms", "idle_ms")
+    }
+    answers = {one.id: judge(here, one, {**event, **shares}) for one in leases}
+    refused = {one: answer for one, answer in answers.items() if answer["status"] == "refused"}
+    if len(refused) == len(leases):
+        return next(iter(refused.values()))
+    answer: dict[str, Any] = {"status": "saved"}
+    if refused:
+        answer["refused"] = {one: told["reason"] for one, told in refused.items()}
     return answer
 
 
-def _place_again(here: _Open, lease: Lease) -> bool:
-    """Take the place of a lease that had lost it, unless it is filled or met again since."""
-    if lease.task_id is None:
-        return True
-    other = select(Lease.id).where(
-        Lease.task_id == lease.task_id,
-        Lease.annotator_id == lease.annotator_id,
-        Lease.id != lease.id,
-        Lease.state.not_in(AGAIN),
-    )
-    if here.session.scalar(other) is not None:
-        return False
-    return bool(take(here.session, [lease.task_id]))
+def _split(here: OpenBatch, leases: list[Lease]) -> dict[str, Any]:
+    """Make a group of its own of some documents; one alone is no group."""
+    taken = [one.cluster for one in here.leases.values() if one.cluster is not None]
+    number = max(taken, default=-1) + 1 if len(leases) > 1 else None
+    for lease in leases:
+        lease.cluster = number
+    here.session.flush()
+    return {"status": "saved", "cluster": number}
 
 
-def _when(here: _Open, given: datetime | None) -> datetime:
-    """The browser's time where it can be true (offline work comes late), else the server's."""
-    if given is None or not here.batch.opened_at <= given <= here.at:
-        return here.at
-    return given
-
-
-def _feedback(here: _Open, lease: Lease, label: int) -> dict[str, Any]:
-    note = here.session.scalar(select(Gold.note).where(Gold.pair_id == lease.pair_id))
-    grade = lease.gold_grade if lease.gold_grade is not None else label
-    right = is_right(label, grade, here.settings.gold_match, here.study)
-    return {"right": right, "grade": grade, "note": note or ""}
-
-
-def _finish(here: _Open) -> dict[str, Any]:
+def _finish(here: OpenBatch) -> dict[str, Any]:
     if here.batch.state == "finished":
         return {"status": "saved"}
     if here.batch.state != "open":

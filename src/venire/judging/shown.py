@@ -43,13 +43,14 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
     study = session.get_one(Study, campaign.study_id)
     settings = StudySettings.of(study.settings)
     rows = session.execute(
-        select(Lease, Pair.topic_id, Judgment.label, Judgment.reason)
+        select(Lease, Pair.topic_id, Judgment.label, Judgment.reason, Document.kind)
         .join(Pair, Pair.id == Lease.pair_id)
+        .join(Document, Document.id == Pair.document_id)
         .outerjoin(Judgment, Judgment.seq == Lease.judgment_seq)
         .where(Lease.batch_id == batch_id)
         .order_by(Lease.position)
     ).all()
-    topics = list(dict.fromkeys(topic for _, topic, _, _ in rows))
+    topics = list(dict.fromkeys(topic for _, topic, *_ in rows))
     needs = {
         topic.id: topic for topic in session.scalars(select(Topic).where(Topic.id.in_(topics)))
     }
@@ -57,6 +58,8 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
         "batch": batch.id,
         "kind": "practice" if batch.kind == "practice" else "work",
         "state": batch.state,
+        "grouped": any(lease.cluster is not None for lease, *_ in rows),
+        "relevant_from": settings.relevant_from,
         "study": study.name,
         "instructions": show_instructions(study.instructions),
         "grades": _with_keys(settings),
@@ -72,12 +75,14 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
         "items": [
             {
                 "lease": lease.id,
+                "group": lease.cluster,
+                "kind": kind,
                 "topic": topics.index(topic),
                 "state": _own(lease.state),
                 "label": label,
                 "reason": reason,
             }
-            for lease, topic, label, reason in rows
+            for lease, topic, label, reason, kind in rows
         ],
     }
 

@@ -185,6 +185,7 @@ def upgrade() -> None:
         sa.Column("task_id", sa.Integer(), nullable=True),
         sa.Column("pair_id", sa.Integer(), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("cluster", sa.Integer(), nullable=True),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("gold_grade", sa.Integer(), nullable=True),
         sa.Column("judgment_seq", sa.Integer(), nullable=True),

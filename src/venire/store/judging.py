@@ -122,7 +122,10 @@ class Batch(Base):
 
 
 class Lease(Base):
-    """One document of a batch. ``task_id`` is empty for gold; the browser sees ``id`` only."""
+    """One document of a batch. ``task_id`` is empty for gold; the browser sees ``id`` only.
+
+    ``cluster`` numbers the groups of a batch of grouped documents; None is a document by itself.
+    """
 
     __tablename__ = "lease"
     __table_args__ = (
@@ -151,6 +154,7 @@ class Lease(Base):
     task_id: Mapped[int | None] = mapped_column(ForeignKey("task.id"))
     pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), index=True)
     position: Mapped[int]
+    cluster: Mapped[int | None]
     state: Mapped[str] = mapped_column(default="live")
     gold_grade: Mapped[int | None]
     judgment_seq: Mapped[int | None]

@@ -9,7 +9,10 @@ export class Clock {
   constructor(time = () => performance.now()) {
     this.time = time;
     this.seen = true;
-    this.restart();
+    this.active = 0;
+    this.idle = 0;
+    this.last = time();
+    this.sign = this.last;
   }
 
   /** Begin anew, for another document. */

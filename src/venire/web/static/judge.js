@@ -6,6 +6,7 @@
 import { Offline, Refused, ask } from "./api.js";
 import { Clock } from "./clock.js";
 import { element, show } from "./document.js";
+import { GroupView } from "./groups.js";
 import { Outbox } from "./outbox.js";
 
 const AHEAD = 5;
@@ -26,7 +27,7 @@ let ended = false;
 let outbox = null;
 /** @type {Map<string, Promise<any>>} */
 const documents = new Map();
-/** @type {number[]} */
+/** @type {number[][]} */
 let history = [];
 const clock = new Clock();
 
@@ -85,9 +86,21 @@ async function lock(/** @type {string} */ id) {
 
 /** @param {any} event */
 function fold(event) {
-  const item = batch.items.find((/** @type {any} */ one) => one.lease === event.lease);
-  if (!item) return;
-  if (event.kind === "label") Object.assign(item, { state: "judged", label: event.label, reason: null });
+  const leases = event.leases ?? [event.lease];
+  if (event.kind === "split") return separate(leases);
+  for (const item of batch.items) if (leases.includes(item.lease)) apply(event, item);
+}
+
+/** @param {string[]} leases */
+function separate(leases) {
+  const taken = batch.items.map((/** @type {any} */ item) => item.group ?? -1);
+  const number = leases.length > 1 ? Math.max(...taken) + 1 : null;
+  for (const item of batch.items) if (leases.includes(item.lease)) item.group = number;
+}
+
+/** @param {any} event @param {any} item */
+function apply(event, item) {
+  if (event.kind === "label" || event.kind === "group") Object.assign(item, { state: "judged", label: event.label, reason: null });
   else if (event.kind === "cannot") Object.assign(item, { state: "cannot", label: null, reason: event.reason });
   else if (event.kind === "skip") Object.assign(item, { state: "skipped", label: null, reason: null });
   else if (event.kind === "undo") Object.assign(item, { state: "live", label: null, reason: null });
@@ -100,7 +113,7 @@ function firstLive() {
 
 /* ---- showing ---- */
 
-/** @param {number} place @param {boolean} [looking] */
+/** @param {number} place @param {boolean} [looking] @returns {void} */
 function go(place, looking = false) {
   at = place;
   sessionStorage.setItem(`at ${batch.batch}`, String(at));
@@ -110,6 +123,12 @@ function go(place, looking = false) {
   if (at >= batch.items.length) return complete();
   const item = batch.items[at];
   topic(batch.topics[item.topic]);
+  if (item.group !== null) {
+    grades(item);
+    groups.show(item.group);
+    return;
+  }
+  groups.hide();
   grades(item);
   void shown(item);
   for (let ahead = at + 1; ahead <= at + AHEAD && ahead < batch.items.length; ahead++) {
@@ -211,9 +230,11 @@ function progress() {
     : `${done} of ${batch.items.length} judged`;
 }
 
+/** @returns {void} */
 function complete() {
   const left = firstLive();
   if (left < batch.items.length) return go(left);
+  if (batch.grouped) return groups.review();
   const judged = batch.items.filter((/** @type {any} */ item) => item.state === "judged").length;
   const practice = batch.kind === "practice";
   const button = element("button", { type: "button", class: "primary", id: "finish" }, practice ? "Begin " : "Hand in ", element("kbd", {}, "Enter"));
@@ -274,11 +295,11 @@ function code(place, given) {
 
 /* ---- acting ---- */
 
-/** @param {string} kind @param {Record<string, unknown>} [values] @param {number} [place] */
-function act(kind, values = {}, place = at) {
+/** @param {string} kind @param {Record<string, unknown>} [values] */
+function act(kind, values = {}) {
   if (!outbox || !active) return;
-  const item = batch.items[place];
-  const event = { kind, lease: item?.lease, ...values };
+  const about = values.leases || ["finish", "leave"].includes(kind) ? {} : { lease: batch.items[at]?.lease };
+  const event = { kind, ...about, ...values };
   fold(event);
   void outbox.add(/** @type {any} */ (event));
 }
@@ -287,13 +308,15 @@ function act(kind, values = {}, place = at) {
 function label(value) {
   if (!canAct()) return;
   performance.mark("venire-key");
+  if (groups.shown) return groups.label(value);
   act("label", { label: value, ...clock.read() });
-  moved(at);
+  moved([at]);
 }
 
-/** @param {number} place */
-function moved(place) {
-  history.push(place);
+/** @param {number[]} places what was judged at once */
+function moved(places) {
+  history.push(places);
+  const place = Math.max(...places);
   if (batch.kind === "practice") {
     progress();
     grades(batch.items[place]);
@@ -326,21 +349,27 @@ function cannot() {
 function decline(kind, values) {
   dialog("cannot").close();
   act(kind, values);
-  moved(at);
+  moved([at]);
 }
 
 function undo() {
   if (!batch || !active) return;
   hideFeedback();
-  let place = history.pop();
-  if (place === undefined) {
-    place = at - 1;
-    while (place >= 0 && !["judged", "cannot", "skipped"].includes(batch.items[place].state)) place--;
-  }
-  if (place < 0 || batch.items[place] === undefined) return say("There is nothing to undo.");
-  act("undo", {}, place);
-  go(place);
-  say(`Undone. Document ${place + 1}.`);
+  const places = history.pop() ?? before();
+  if (!places.length) return say("There is nothing to undo.");
+  act("undo", { leases: places.map((/** @type {number} */ place) => batch.items[place].lease) });
+  go(places[0]);
+  say(`Undone. Document ${places[0] + 1}.`);
+}
+
+/** What was judged last, as far as the order of the batch tells: after a reload. */
+function before() {
+  let place = at - 1;
+  while (place >= 0 && !["judged", "cannot", "skipped"].includes(batch.items[place].state)) place--;
+  if (place < 0) return [];
+  const { group } = batch.items[place];
+  if (group === null) return [place];
+  return batch.items.flatMap((/** @type {any} */ item, /** @type {number} */ where) => (item.group === group && item.state === "judged" ? [where] : []));
 }
 
 function comment() {
@@ -352,7 +381,7 @@ function comment() {
 function finish() {
   if (!outbox || !active) return;
   /** @type {HTMLButtonElement|null} */ (document.getElementById("finish"))?.setAttribute("disabled", "");
-  act("finish", {}, -1);
+  act("finish");
 }
 
 /* ---- what the server says ---- */
@@ -483,7 +512,7 @@ function instructions() {
   for (const grade of batch.grades) {
     list.append(element("dt", {}, element("kbd", {}, grade.key), ` ${grade.name}`), element("dd", {}, grade.definition));
   }
-  const rows = [["s", "cannot judge, with a reason"], ["u", "undo the last judgment"], ["c", "comment"], ["j", "jump to the best passage"], ["← →", "look at the document before or after"], ["?", "this help"]];
+  const rows = [["s", "cannot judge, with a reason"], ["u", "undo the last judgment"], ["c", "comment"], ["j", "jump to the best passage"], ["← →", "look at the document before or after"], ...(batch.grouped ? [["o", "open a group, or close it"], ["Space", "in an open group: mark an image as different, again for the next grade"], ["x", "in an open group: split the marked images off"]] : []), ["?", "this help"]];
   $("help-keys").replaceChildren(...rows.map(([key, words]) => element("tr", {}, element("th", { scope: "row" }, element("kbd", {}, key)), element("td", {}, words))));
 }
 
@@ -508,6 +537,7 @@ function key(event) {
   if (document.querySelector("dialog[open]")) return;
   if (event.key === "?") return void dialog("help").showModal();
   if (!batch || ended) return;
+  if (groups.key(event)) return void event.preventDefault();
   if (event.key === "Enter" && !target.closest("button, a")) {
     if (!$("feedback").hidden) goOn();
     else if (document.getElementById("finish")) finish();
@@ -520,6 +550,20 @@ function key(event) {
   else return;
   event.preventDefault();
 }
+
+const groups = new GroupView({
+  batch: () => batch,
+  place: $("document"),
+  document: fetchDocument,
+  act,
+  moved,
+  go,
+  say,
+  finish,
+  time: () => clock.read(),
+  restart: () => clock.restart(),
+  canAct: () => Boolean(batch) && active,
+});
 
 /** @param {number} step */
 function look(step) {
