@@ -21,6 +21,7 @@ COMMANDS = {
     "trust": ("venire.cli.trust:command", "Say how far a ranking of runs can be trusted."),
     "simulate": ("venire.cli.simulate:group", "Try pools and assessors out on known grades."),
     "study": ("venire.cli.study:group", "Make studies, fill them, take out what was judged."),
+    "serve": ("venire.cli.serve:command", "Serve the web application where people judge."),
     "demo": ("venire.cli.demo:command", "Run the whole chain on a small made-up collection."),
 }
 

@@ -21,7 +21,7 @@ DATABASE = click.option(
     "--database",
     metavar="DIR|URL",
     envvar="VENIRE_DATABASE",
-    default=".",
+    default="venire-data",
     show_default=True,
     help="A folder (its venire.db, pictures in its media), or sqlite:///... or postgresql://...",
 )
@@ -55,7 +55,7 @@ def media_of(database: str, media: str | None) -> Path:
     if media is not None:
         return Path(media)
     if "://" in database:
-        return Path("media")
+        return Path("venire-data") / "media"
     return Path(database) / "media"
 
 
@@ -144,7 +144,7 @@ def invite(
         found = find_study(session, study)
         wave = None if campaign is None else find_campaign(session, found.id, campaign).id
         secret = make(session, found.id, role, name=name, campaign_id=wave)
-    path = f"invite/{secret}" if campaign is None else f"work/{secret}"
+    path = f"invite/{secret}" if campaign is None else f"c/{secret}"
     row = {"role": role, "link": f"{url.rstrip('/')}/{path}"}
     settings = {"study": study, "role": role, "campaign": campaign, "database": database}
     emit("study invite", [row], form=form, settings=settings,

@@ -1,0 +1,71 @@
+"""``venire serve``: the web application."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from venire.errors import BadSetting
+
+_HERE = "127.0.0.1"
+
+
+@click.command("serve")
+@click.argument("folder", metavar="[DIR]", default="venire-data", type=click.Path())
+@click.option(
+    "--database",
+    metavar="URL",
+    help="A database instead of DIR/venire.db: postgresql://user@host/name or sqlite:///file.",
+)
+@click.option("--host", default=_HERE, show_default=True, help="Address to listen on.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--workers",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="Processes; more than one is for PostgreSQL.",
+)
+@click.option("--behind-proxy", is_flag=True, help="Trust the headers of a proxy on this machine.")
+def command(
+    folder: str, database: str | None, host: str, port: int, workers: int, behind_proxy: bool
+) -> None:
+    """Serve the studies in DIR, which holds the database and the images.
+
+    The first start prints a link that makes the owner's account; it works once.
+    """
+    import uvicorn
+
+    from venire.store.session import Store
+    from venire.web.app import create_app
+
+    if workers > 1 and not (database or "").startswith("postgres"):
+        raise BadSetting("several workers need PostgreSQL: --database postgresql://user@host/name")
+    root = Path(folder)
+    root.mkdir(parents=True, exist_ok=True)
+    url = database or f"sqlite:///{root / 'venire.db'}"
+    app = create_app(Store(url), media=root / "media")
+    address = f"http://{'localhost' if host == _HERE else host}:{port}"
+    click.echo(f"Venire serves {database or root} at {address}")
+    if app.state.first:
+        click.echo(f"Make the owner's account (once, within a day): {address}{app.state.first}")
+    if host != _HERE:
+        click.echo("Others can reach this address: put a proxy with https in front of it.")
+    proxies: dict[str, Any] = {"proxy_headers": behind_proxy, "forwarded_allow_ips": _HERE}
+    quiet: dict[str, Any] = {"log_level": "warning", "server_header": False, **proxies}
+    if workers == 1:
+        uvicorn.run(app, host=host, port=port, **quiet)
+        return
+    app.state.store.close()
+    os.environ["VENIRE_DATABASE"], os.environ["VENIRE_MEDIA"] = url, str(root / "media")
+    uvicorn.run(
+        "venire.web.app:from_environment",
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers,
+        **quiet,
+    )

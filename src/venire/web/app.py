@@ -1,0 +1,98 @@
+"""The application: what it is made of, and how an error becomes an answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, StoreError, VenireError
+from venire.service.people import first_link
+from venire.store.schema import upgrade
+from venire.store.session import Store
+from venire.web import judge, sign_in
+from venire.web.deps import HERE, page
+from venire.web.security import Guard
+
+_STATUS: tuple[tuple[type[VenireError], int], ...] = (
+    (NotFound, 404),
+    (Conflict, 409),
+    (Stale, 409),
+    (StoreError, 503),
+    (DataError, 422),
+)
+
+
+def create_app(store: Store, *, media: Path) -> FastAPI:
+    """The web application on a database; ``media`` is the folder of images.
+
+    The database is brought up to date first. ``app.state.first`` is the path of the one-time
+    link that makes the first account, or None where there is one.
+    """
+    upgrade(store)
+    with store.writing() as session:
+        secret = first_link(session)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        store.close()
+
+    app = FastAPI(
+        title="Venire",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=lifespan,
+    )
+    app.state.store = store
+    app.state.media = media
+    app.state.first = None if secret is None else f"/first/{secret}"
+    app.add_middleware(Guard)
+    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    for part in (sign_in, judge):
+        app.include_router(part.router)
+    app.add_exception_handler(VenireError, _known)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _http)
+    return app
+
+
+def _answer(request: Request, status: int, message: str) -> Response:
+    """An error as JSON for programs and scripts, as a page for people."""
+    if "text/html" in request.headers.get("accept", "") and request.method == "GET":
+        return page("error.html", request, status=status, message=message, user=None)
+    return JSONResponse({"error": message}, status)
+
+
+async def _known(request: Request, error: Exception) -> Response:
+    if isinstance(error, NotAllowed):
+        if error.sign_in and "text/html" in request.headers.get("accept", ""):
+            return RedirectResponse(f"/sign-in?next={request.url.path}", 303)
+        return _answer(request, 401 if error.sign_in else 403, str(error))
+    status = next((code for kind, code in _STATUS if isinstance(error, kind)), 422)
+    return _answer(request, status, str(error))
+
+
+async def _malformed(request: Request, error: Exception) -> Response:
+    first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+    where = ".".join(str(part) for part in first.get("loc", ())[1:])
+    return _answer(request, 422, f"{where}: {first.get('msg', 'not understood')}")
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    words = {404: "there is nothing at this address", 405: "this address does not take that"}
+    return _answer(request, status, words.get(status, str(getattr(error, "detail", ""))))
+
+
+def from_environment() -> FastAPI:
+    """The application of one worker among several; ``venire serve --workers`` says where."""
+    return create_app(Store(os.environ["VENIRE_DATABASE"]), media=Path(os.environ["VENIRE_MEDIA"]))

@@ -1,0 +1,147 @@
+"""What routes ask for: the store, the user, their role, templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from sqlalchemy.orm import Session
+from starlette.responses import HTMLResponse, Response
+
+from venire.errors import NotAllowed, NotFound
+from venire.service import people
+from venire.store.people import User
+from venire.store.session import Store
+from venire.web.security import CHART_POLICY
+
+HERE = Path(__file__).parent
+COOKIE = "venire_session"
+
+
+def get_store(request: Request) -> Store:
+    """The application's database."""
+    return request.app.state.store  # type: ignore[no-any-return]
+
+
+TheStore = Annotated[Store, Depends(get_store)]
+
+
+def reading(store: TheStore) -> Iterator[Session]:
+    """A transaction that only reads, for the length of a request."""
+    with store.reading() as session:
+        yield session
+
+
+Reading = Annotated[Session, Depends(reading)]
+
+
+def maybe_user(request: Request, session: Reading) -> User | None:
+    """Who asks: by API token, else by cookie; None where nobody is signed in."""
+    authorization = request.headers.get("authorization", "")
+    if authorization.lower().startswith("bearer "):
+        user = people.user_of_token(session, authorization[7:].strip())
+        if user is None:
+            raise NotAllowed("this API token is not known or was revoked", sign_in=True)
+        return user
+    secret = request.cookies.get(COOKIE)
+    return people.user_of_cookie(session, secret) if secret else None
+
+
+MaybeUser = Annotated[User | None, Depends(maybe_user)]
+
+
+def signed_in(user: MaybeUser) -> User:
+    """Who asks; nobody is asked to sign in."""
+    if user is None:
+        raise NotAllowed("sign in to go on", sign_in=True)
+    return user
+
+
+CurrentUser = Annotated[User, Depends(signed_in)]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A user in a study."""
+
+    user: User
+    study_id: str
+    role: str
+
+
+def member(study_id: str, user: CurrentUser, session: Reading) -> Member:
+    """The user as owner or viewer of the study; to all others it does not exist."""
+    role = people.role_in(session, study_id, user.id)
+    if role not in ("owner", "viewer"):
+        raise NotFound("study", study_id)
+    return Member(user, study_id, role)
+
+
+def owner(one: Annotated[Member, Depends(member)]) -> Member:
+    """The user as owner of the study."""
+    if one.role != "owner":
+        raise NotAllowed("viewers can look and not change; ask an owner of the study")
+    return one
+
+
+AMember = Annotated[Member, Depends(member)]
+AnOwner = Annotated[Member, Depends(owner)]
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": _number, "percent": _percent, "time": _time}
+    return environment
+
+
+def page(
+    name: str, request: Request, *, status: int = 200, charts: bool = False, **values: Any
+) -> HTMLResponse:
+    """Render a template; a page with charts may write styles into its elements."""
+    html = _templates().get_template(name).render(request=request, **values)
+    headers = {"Content-Security-Policy": CHART_POLICY} if charts else {}
+    return HTMLResponse(html, status, headers)
+
+
+def set_cookie(response: Response, request: Request, secret: str) -> None:
+    """Give a browser its cookie; a script cannot read it, another site cannot send it."""
+    response.set_cookie(
+        COOKIE,
+        secret,
+        max_age=int(people.SIGNED_IN.total_seconds()),
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+        path="/",
+    )
+
+
+def link(request: Request, path: str) -> str:
+    """A link to this server that can be sent to somebody."""
+    return str(request.base_url).rstrip("/") + path
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    """A number as people read it; a dash where there is none."""
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def _percent(value: float | None, digits: int = 0) -> str:
+    return "–" if value is None else f"{value * 100:.{digits}f}%"
+
+
+def _time(value: Any) -> str:
+    """A UTC time, to the minute."""
+    return "–" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"

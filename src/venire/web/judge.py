@@ -1,0 +1,90 @@
+"""The judge page and what its script asks for. Nothing here says what is gold."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Request
+from starlette.responses import FileResponse, HTMLResponse
+
+from venire.errors import NotFound
+from venire.judging.batches import next_batch
+from venire.judging.events import record
+from venire.judging.shown import batch_view, completion, document_view, image_of, may_enter
+from venire.store.base import now
+from venire.web.deps import CurrentUser, Reading, TheStore, page
+
+router = APIRouter(prefix="/judge", include_in_schema=False)
+
+
+@router.get("/{campaign_id}")
+def judge_page(
+    request: Request, campaign_id: str, user: CurrentUser, session: Reading
+) -> HTMLResponse:
+    """The page; its script asks for the batch."""
+    campaign, study = may_enter(session, campaign_id, user.id)
+    return page("judge.html", request, user=user, campaign=campaign, study=study)
+
+
+@router.post("/{campaign_id}/next")
+def next_one(campaign_id: str, user: CurrentUser, store: TheStore) -> dict[str, Any]:
+    """The open batch, a new one, or what there is instead."""
+    found = store.write(lambda session: next_batch(session, campaign_id, user.id, now()))
+    with store.reading() as session:
+        if found.batch_id is not None:
+            return {"state": "batch", "batch": batch_view(session, found.batch_id, user.id)}
+        code = completion(session, campaign_id, user)
+    retry = None if found.retry_at is None else (found.retry_at - now()).total_seconds()
+    return {"state": found.state, "retry_seconds": retry, "code": code}
+
+
+@router.get("/batches/{batch_id}")
+def batch(batch_id: str, user: CurrentUser, session: Reading) -> dict[str, Any]:
+    """A batch as it stands."""
+    return batch_view(session, batch_id, user.id)
+
+
+@router.post("/batches/{batch_id}/events")
+def events(
+    batch_id: str,
+    user: CurrentUser,
+    store: TheStore,
+    events: Annotated[list[dict[str, Any]], Body(embed=True)],
+) -> dict[str, Any]:
+    """Take events; each is answered, a repeat as it was the first time."""
+    at = now()
+    answers = store.write(lambda session: record(session, batch_id, user.id, events, at))
+    finished = any(event.get("kind") == "finish" for event in events)
+    if not finished:
+        return {"answers": answers}
+    with store.reading() as session:
+        return {"answers": answers, "code": completion(session, None, user, batch_id)}
+
+
+@router.get("/documents/{lease_id}")
+def document(lease_id: str, user: CurrentUser, session: Reading) -> dict[str, Any]:
+    """The document of a lease."""
+    return document_view(session, lease_id, user.id)
+
+
+@router.get("/images/{lease_id}")
+def image(request: Request, lease_id: str, user: CurrentUser, session: Reading) -> FileResponse:
+    """The image of a lease, or its thumbnail."""
+    key = image_of(session, lease_id, user.id)
+    small = request.query_params.get("size") == "small"
+    return media_file(request, key, small=small)
+
+
+_KEY = re.compile(r"[0-9a-f]{64}\.(?:jpg|png|gif|webp)")
+
+
+def media_file(request: Request, key: str, *, small: bool = False) -> FileResponse:
+    """A file of the media folder, by the hash that is its name; nothing else can be reached."""
+    if not _KEY.fullmatch(key):
+        raise NotFound("image", key)
+    folder = request.app.state.media
+    path = folder / "small" / (key.split(".")[0] + ".jpg") if small else folder / key
+    if not path.is_file():
+        raise NotFound("image", key)
+    return FileResponse(path, headers={"Cache-Control": "private, max-age=86400"})

@@ -1,0 +1,57 @@
+// @ts-check
+/** Asking the server, and what can go wrong with it. */
+
+/** The server answered, and said no. */
+export class Refused extends Error {
+  /** @param {number} status @param {string} message */
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** There was no answer. */
+export class Offline extends Error {}
+
+/**
+ * Ask the server.
+ * @param {string} path
+ * @param {{method?: string, body?: unknown, raw?: BodyInit, seconds?: number}} [options]
+ * @returns {Promise<any>}
+ */
+export async function ask(path, { method = "GET", body, raw, seconds = 30 } = {}) {
+  /** @type {Response} */
+  let response;
+  try {
+    response = await fetch(path, {
+      method,
+      headers: body === undefined ? { Accept: "application/json" }
+        : { Accept: "application/json", "Content-Type": "application/json" },
+      body: body === undefined ? raw : JSON.stringify(body),
+      credentials: "same-origin",
+      signal: seconds ? AbortSignal.timeout(seconds * 1000) : undefined,
+    });
+  } catch (error) {
+    throw new Offline(String(error));
+  }
+  if (response.status >= 502) throw new Offline(`the server answered ${response.status}`);
+  const text = await response.text();
+  let data = null;
+  try {
+    data = text ? JSON.parse(text) : null;
+  } catch {
+    throw new Offline("the answer could not be read");
+  }
+  if (!response.ok) throw new Refused(response.status, data?.error ?? `error ${response.status}`);
+  return data;
+}
+
+/** A random UUID, also where the page is not served over https. */
+export function uuid() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
