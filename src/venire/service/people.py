@@ -74,6 +74,23 @@ def create_user(
     return user
 
 
+def maker(session: Session, login: str | None) -> str | None:
+    """Who a new study belongs to: the account of that login, else the only one that may make one.
+
+    Raises
+    ------
+    NotFound
+        No such login.
+    """
+    if login is not None:
+        found = session.scalar(select(User.id).where(User.login == login.strip().casefold()))
+        if found is None:
+            raise NotFound("account", login)
+        return found
+    makers = session.scalars(select(User.id).where(User.may_create).limit(2)).all()
+    return makers[0] if len(makers) == 1 else None
+
+
 def check_password(session: Session, login: str, password: str) -> User:
     """The user of that login and password; who is wrong is not told what was wrong."""
     user = session.scalar(select(User).where(User.login == login.strip().casefold()))
