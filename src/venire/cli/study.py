@@ -163,7 +163,10 @@ def status(study: str | None, database: str, form: str) -> None:
     notes: list[str] = []
     with opened(database) as store, store.reading() as session:
         if study is None:
-            rows = list_studies(session)
+            rows = [
+                {**row, "created_at": row["created_at"].isoformat(timespec="seconds")}
+                for row in list_studies(session)
+            ]
         else:
             found = overview(session, find_study(session, study).id)
             rows = [_campaign(row) for row in found["campaigns"]]
