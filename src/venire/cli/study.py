@@ -293,7 +293,7 @@ def export_command(
         wave = None if campaign is None else find_campaign(session, found, campaign).id
         if wanted == ["study"]:
             write_study_folder(as_folder(session, found, media_of(database, media)), output)
-            rows: list[dict[str, Any]] = [{"file": output, "sha256": None}]
+            rows: list[dict[str, Any]] = [{"file": output}]
             notes: list[str] = []
         else:
             manifest = export(

@@ -41,7 +41,8 @@ def test_a_study_from_nothing_to_its_export(venire_json, venire, tmp_path, study
     out = tmp_path / "out.zip"
     venire_json("study", "export", "Winds", "--kind", "study", "-o", out, "--database", study)
     venire_json("study", "new", "Again", "--database", study)
-    venire_json("study", "import", "Again", out, "--database", study)
+    back = venire_json("study", "import", "Again", out, "--database", study)["rows"]
+    assert any("stays 'Again'" in row["reason"] for row in back)
     store = Store.at(study)
     with store.reading() as session:
         hashes = session.execute(select(StudyFile.name, StudyFile.sha256)).all()
