@@ -18,8 +18,8 @@ from venire.service.people import first_link
 from venire.store.schema import upgrade
 from venire.store.session import Store
 from venire.web import judge, sign_in
-from venire.web.deps import HERE, page
-from venire.web.security import Guard, TooLong
+from venire.http.deps import HERE, page
+from venire.http.security import Guard, TooLong
 
 _STATUS: tuple[tuple[type[VenireError], int], ...] = (
     (NotFound, 404),
