@@ -25,7 +25,9 @@ def get_pool(one: AMember, session: Reading) -> dict[str, Any] | None:
 @router.post("/pool/preview", responses=example(_POOL))
 def preview_pool(one: AMember, session: Reading, form: PoolChoice) -> dict[str, Any]:
     """What a strategy would choose, and what that costs; nothing is changed."""
-    _, facts = pools.choose(session, one.study_id, form.strategy, pool_settings(form.settings), form.seed)
+    _, facts = pools.choose(
+        session, one.study_id, form.strategy, pool_settings(form.settings), form.seed
+    )
     return facts
 
 

@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
 from venire.errors import NotAllowed, NotFound
+from venire.http.security import CHART_POLICY
 from venire.service import people
 from venire.store.people import User
 from venire.store.session import Store
-from venire.http.security import CHART_POLICY
 
 #: Templates, scripts and style sheets lie with the application.
 HERE = Path(__file__).parents[1] / "web"
@@ -111,7 +111,9 @@ def _templates() -> Environment:
         "hours": _hours,
         "cell": cell,
         "words": _words,
+        "column": _column,
     }
+    environment.globals["named"] = _named
     environment.tests["figure"] = _is_figure
     return environment
 
@@ -180,6 +182,15 @@ def cell(value: Any, digits: int = 3) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(cell(one, digits) for one in value) or "–"
     return str(value)
+
+
+def _column(rows: list[dict[str, Any]], name: str) -> list[Any]:
+    return [row[name] for row in rows]
+
+
+def _named(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Names of campaigns by id."""
+    return {row["campaign_id"]: row["campaign"] for row in rows}
 
 
 def _words(name: str) -> str:

@@ -78,11 +78,7 @@ def agreement_page(
 
 @router.get("/studies/{study_id}/aggregate")
 def aggregate_page(
-    request: Request,
-    one: AMember,
-    session: Reading,
-    job: JobId = "",
-    search: Annotated[str, Query(max_length=200)] = "",
+    request: Request, one: AMember, session: Reading, job: JobId = ""
 ) -> HTMLResponse:
     """Fit a model to the judgments, and look through what it believes."""
     return _page(request, one, session, "aggregate", "aggregate", job, models=_models())
@@ -114,9 +110,9 @@ def _sources(session: Session, study_id: str) -> dict[str, Any]:
         if job.state == "done":
             model = (job.result or {}).get("model", "model")
             sources.append((f"job:{job.id}", f"{model}, {job.finished_at:%Y-%m-%d %H:%M} UTC"))
-    for row in lists.files(session, study_id):
-        if row["kind"] == "qrels":
-            sources.append((f"qrels:{row['name']}", f"Qrels {row['name']}"))
+    files_there = lists.files(session, study_id)
+    names = [row["name"] for row in files_there if row["kind"] == "qrels"]
+    sources += [(f"qrels:{name}", f"Qrels {name}") for name in names]
     return {"sources": sources, "runs": pools.run_names(session, study_id)}
 
 

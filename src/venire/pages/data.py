@@ -1,24 +1,19 @@
-"""Data: topics, documents, runs, qrels, gold; a topic and a document with all that happened."""
+"""Data: topics, documents, runs, qrels, gold."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from starlette.responses import FileResponse, HTMLResponse
+from starlette.responses import HTMLResponse
 
-from venire.errors import NotFound
 from venire.http.deps import AMember, Reading
-from venire.http.media import media_file
-from venire.judging.settings import StudySettings
-from venire.judging.shown import content
 from venire.pages.common import study_page
 from venire.service import lists
-from venire.service.studies import counts, get_study
+from venire.service.studies import counts
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 PARTS = ("topics", "documents", "files", "gold")
-Text = Annotated[str, Query(max_length=2000)]
 
 
 @router.get("/data")

@@ -70,7 +70,9 @@ def pool_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
 def annotation_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
     """Scale, instructions, defaults, campaigns, links."""
     study = get_study(session, one.study_id)
-    defaults: dict[str, Any] = asdict(CampaignSettings.of(StudySettings.of(study.settings).campaign))
+    defaults: dict[str, Any] = asdict(
+        CampaignSettings.of(StudySettings.of(study.settings).campaign)
+    )
     owner = one.role == "owner"
     return study_page(
         "annotation.html",

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request
 from starlette.responses import FileResponse, HTMLResponse
 
+from venire.http.deps import CurrentUser, Reading, TheStore, page
+from venire.http.media import media_file
 from venire.judging.batches import next_batch
 from venire.judging.events import record
 from venire.judging.shown import batch_view, completion, document_view, image_of, may_enter
 from venire.store.base import now
-from venire.http.deps import CurrentUser, Reading, TheStore, page
-from venire.http.media import media_file
 
 router = APIRouter(prefix="/judge", include_in_schema=False)
 
