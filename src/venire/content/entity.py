@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from venire.content.harmless import harmless
 from venire.content.vocabulary import place, plain_name
-from venire.formats.ntriples import Term, Triple, parse_ntriples
-from venire.formats.rdf import FIRST, LABELS, NIL, REST, terms_of
+from venire.ntriples import Term, Triple, parse_ntriples
+from venire.formats.rdf import FIRST, LABELS, NIL, REST, best_label, language_rank, terms_of
 
 SHORT = 240
 """Characters of a value before it is cut."""
@@ -138,7 +138,7 @@ def show_entity(
     ('Elba', 'birth place', 'New York')
     """
     read = parse_ntriples(triples, uri) if isinstance(triples, str) else terms_of(triples)
-    view = _View(read, tuple(language.lower() for language in languages), limit)
+    view = _View(read, tuple(languages), limit)
     subject = Term("uri", uri)
     rows = view.rows(subject, inside=False)
     return EntityTable(
@@ -164,22 +164,13 @@ class _View:
         self.names: dict[Term, str] = {}
 
     def rank(self, term: Term) -> int:
-        """Return the place of a text's language: those asked for, none, then any other."""
-        tag = term.language.lower()
-        for at, language in enumerate(self.languages):
-            if tag == language or tag.startswith(f"{language}-"):
-                return at
-        return len(self.languages) + bool(tag)
+        """Return the place of a text's language; the lower, the better."""
+        return language_rank(term.language, self.languages)
 
     def name(self, term: Term) -> str:
         """Return the label of a resource."""
         if term not in self.names:
-            found = [
-                (self.rank(value), LABELS.index(uri), value.language, value.text)
-                for uri, value in self.of.get(term, ())
-                if uri in LABELS and value.kind == "literal" and value.text.strip()
-            ]
-            best = min(found)[-1] if found else local_name(term.text)
+            best = best_label(self.of.get(term, ()), self.languages) or local_name(term.text)
             self.names[term] = _one_line(best)
         return self.names[term]
 

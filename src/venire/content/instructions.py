@@ -15,7 +15,7 @@ _TAGS = {
 
 
 def show_instructions(markdown: str) -> str:
-    """Return Markdown (CommonMark, tables, struck text) as HTML that is safe in a page.
+    r"""Return Markdown (CommonMark, tables, struck text) as HTML that is safe in a page.
 
     HTML in it is shown as text. Links may be http, https and mailto, and open elsewhere without
     saying where they come from; a picture becomes a link.
@@ -30,7 +30,7 @@ def show_instructions(markdown: str) -> str:
     Examples
     --------
     >>> show_instructions("Be **fair**. <b>")
-    '<p>Be <strong>fair</strong>. &lt;b&gt;</p>\\n'
+    '<p>Be <strong>fair</strong>. &lt;b&gt;</p>\n'
     """
     if len(markdown) > LONGEST:
         raise BadSetting(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from html import escape
 from typing import Any
 
 from venire.content.harmless import harmless
@@ -9,6 +12,8 @@ from venire.errors import MissingExtra
 
 LONGEST = 5_000_000
 """Characters of a page that are shown."""
+DEEPEST = 500
+"""Elements inside each other; the sanitiser needs time by the square of their number."""
 _TAGS = {
     "a", "abbr", "address", "article", "aside", "b", "bdi", "bdo", "blockquote", "br", "caption",
     "cite", "code", "col", "colgroup", "dd", "del", "details", "dfn", "div", "dl", "dt", "em",
@@ -31,6 +36,12 @@ _ATTRIBUTES = {
     "td": {"colspan", "headers", "rowspan"},
     "th": {"colspan", "headers", "rowspan", "scope"},
 }
+_TAG = re.compile(r"<(/?)([A-Za-z][^\s/>]*+)[^>]*+>?")
+_CLOSED = {
+    "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta",
+    "option", "p", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
+}  # fmt: skip
+"""Tags that have no content, or that the next of their kind closes."""
 _HEAD = (
     '<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
     'content="default-src \'none\'"><meta name="referrer" content="no-referrer">'
@@ -57,6 +68,9 @@ def show_html(source: str) -> str:
     True
     """
     clean = sanitizer()
+    if _depth(source[:LONGEST]) > DEEPEST:
+        words = _TAG.sub(" ", source[:LONGEST])
+        source = f"<p>[The page is nested too deep; its words follow.]<p>{escape(words)}"
     body = clean(
         harmless(source[:LONGEST]),
         tags=_TAGS,
@@ -69,6 +83,24 @@ def show_html(source: str) -> str:
     )
     cut = f"<hr><p>[The page is longer than {LONGEST:,} characters and is cut here.]</p>"
     return f"{_HEAD}{body}{cut if len(source) > LONGEST else ''}"
+
+
+def _depth(source: str) -> int:
+    """Return how deep elements can be inside each other, at most."""
+    open_: Counter[str] = Counter()
+    depth = deepest = 0
+    for found in _TAG.finditer(source):
+        name = found[2].lower()
+        if name in _CLOSED:
+            continue
+        if not found[1]:
+            open_[name] += 1
+            depth += 1
+            deepest = max(deepest, depth)
+        elif open_[name]:
+            open_[name] -= 1
+            depth -= 1
+    return deepest
 
 
 def sanitizer() -> Any:

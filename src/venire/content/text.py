@@ -68,7 +68,7 @@ class ShownText:
 def show_text(title: str | None, body: str | None, query: str | None) -> ShownText:
     r"""Return a document cut into paragraphs, with the terms of the query marked.
 
-    Words are compared without case and accents, and by their stem (Porter's English stemmer,
+    Words are compared without case and accents, and by their stem (Snowball's English one,
     where PyStemmer is installed; otherwise as they are). Common words (the, of, what) are not
     marked, unless the query has no other. Where a script writes no blanks between words
     (Chinese, Japanese, Korean, Thai, ...), pairs of neighbouring characters of the query are
@@ -141,7 +141,7 @@ def _stemmer() -> Any:
         import Stemmer
     except ImportError:
         return None
-    return Stemmer.Stemmer("porter")
+    return Stemmer.Stemmer("english")
 
 
 def _stems(words: list[str]) -> list[str]:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import polars as pl
 
-from venire.errors import DataError, DuplicateRows, MissingColumns
+from venire.errors import DataError, DuplicateRows, MissingColumns, MissingExtra
 from venire.formats import read_frame, read_qrels, read_runs
 from venire.formats.smart import read_codes, read_smart
 from venire.formats.source import stem
@@ -203,3 +204,60 @@ def _cranfield(root: Path) -> Collection:
     documents = documents.select(*DOCUMENTS, "author", "source")
     runs = read_run_files(_files(root / "runs", ".run"))
     return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))
+
+
+def read_irds(name: str) -> Collection:
+    """Read a dataset of ir_datasets, ``cranfield`` or ``msmarco-passage/trec-dl-2019/judged``.
+
+    Its documents are read whole; a document's text is what ir_datasets gives as its default
+    text, without the title. What the package must download it downloads, as it always does.
+
+    Raises
+    ------
+    MissingExtra
+        When ir_datasets is not installed.
+    DataError
+        When it has no such dataset, or the dataset has no documents and no queries.
+    """
+    try:
+        import ir_datasets
+    except ImportError:
+        raise MissingExtra("ir_datasets", "irds", f"Reading irds:{name}") from None
+    try:
+        dataset = ir_datasets.load(name)
+    except KeyError:
+        raise DataError(f"irds:{name}: ir_datasets has no dataset of that name") from None
+    topics = pl.DataFrame(
+        [_irds_topic(one) for one in dataset.queries_iter()] if dataset.has_queries() else [],
+        schema=dict.fromkeys(TOPICS, pl.String),
+        orient="row",
+    )
+    documents = pl.DataFrame(
+        [_irds_document(one) for one in dataset.docs_iter()] if dataset.has_docs() else [],
+        schema=dict.fromkeys(DOCUMENTS, pl.String),
+        orient="row",
+    )
+    if topics.is_empty() and documents.is_empty():
+        raise DataError(f"irds:{name}: has neither documents nor queries")
+    qrels = {}
+    if dataset.has_qrels():
+        rows = [(one.query_id, one.doc_id, one.relevance) for one in dataset.qrels_iter()]
+        schema = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
+        qrels[name.replace("/", "-")] = Qrels.of(pl.DataFrame(rows, schema=schema, orient="row"))
+    empty = Runs(pl.DataFrame(schema=dict.fromkeys(SCHEMA.known, pl.String)
+                              | {"score": pl.Float64}))  # fmt: skip
+    return Collection(topics, documents, empty, MappingProxyType(qrels))
+
+
+def _irds_topic(query: Any) -> tuple[str, str, str, str]:
+    title = getattr(query, "title", None)
+    if title is None:
+        title = query.default_text()
+    parts = (str(getattr(query, part, None) or "") for part in TOPICS[2:])
+    return (query.query_id, title, *parts)
+
+
+def _irds_document(document: Any) -> tuple[str, str, str]:
+    title = str(getattr(document, "title", None) or "")
+    text = getattr(document, "text", None)
+    return document.doc_id, title, document.default_text() if text is None else text

@@ -1,4 +1,4 @@
-"""Bytes of a file, decompressed; and files written whole or not at all."""
+"""Bytes of a file, decompressed; files written whole or not at all; zip archives."""
 
 from __future__ import annotations
 
@@ -7,19 +7,31 @@ import gzip
 import io
 import lzma
 import os
+import shutil
+import stat
 import sys
 import tempfile
+import zipfile
 import zlib
-from pathlib import Path
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from venire.errors import BadLine
+from venire.errors import BadLine, DataError
 
 LIMIT = 8 << 30
 """Most bytes a compressed file may unfold to; a bomb is stopped there."""
+BOMB = 1 << 28, 300
+"""From so many bytes on, a file that unfolds to more than so many times its size is a bomb."""
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 _CHUNK = 1 << 20
 _ZSTD_CHUNK = 1 << 14
+MOST_FILES = 200_000
+MOST_BYTES = 8 << 30
+RATIO = 200
+"""Most times its size that an archive of more than 64 MB may unfold to."""
+_FREE = 64 << 20
+EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def stem(name: str, *, keep_kind: bool = False) -> str:
@@ -60,10 +72,10 @@ def read_bytes(path: str | Path) -> bytes:
 def _unpack(raw: bytes, name: str) -> bytes:
     if raw[:2] == b"\x1f\x8b":
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
-            return _drain(stream, name, "gzip", (OSError, EOFError, zlib.error))
+            return _drain(stream, len(raw), name, "gzip", (OSError, EOFError, zlib.error))
     if raw[:6] == b"\xfd7zXZ\x00":
         with lzma.LZMAFile(io.BytesIO(raw)) as stream:
-            return _drain(stream, name, "xz", (OSError, EOFError, lzma.LZMAError))
+            return _drain(stream, len(raw), name, "xz", (OSError, EOFError, lzma.LZMAError))
     if raw[:4] == b"\x28\xb5\x2f\xfd":
         return _unpack_zstd(raw, name)
     if name.endswith(_COMPRESSIONS) and raw:
@@ -89,25 +101,29 @@ def _unpack_zstd(raw: bytes, name: str) -> bytes:
                     raise BadLine(name, None, "cannot be unpacked as zstd: it ends too early")
                 parts.append(frame.decompress(piece))
                 at += len(piece) - len(frame.unused_data)
-                size = _within_limit(size + len(parts[-1]), name)
+                size = _within_limit(size + len(parts[-1]), len(raw), name)
     except zstandard.ZstdError as error:
         raise BadLine(name, None, f"cannot be unpacked as zstd: {error}") from None
     return b"".join(parts)
 
 
-def _within_limit(size: int, name: str) -> int:
+def _within_limit(size: int, packed: int, name: str) -> int:
+    if size > BOMB[0] and size > packed * BOMB[1]:
+        raise BadLine(name, None, f"unpacks to more than {BOMB[1]} times its size, as bombs do")
     if size > LIMIT:
         raise BadLine(name, None, f"unpacks to more than {LIMIT >> 30} GiB")
     return size
 
 
-def _drain(stream: Any, name: str, kind: str, errors: tuple[type[BaseException], ...]) -> bytes:
+def _drain(
+    stream: Any, packed: int, name: str, kind: str, errors: tuple[type[BaseException], ...]
+) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
         while chunk := stream.read(_CHUNK):
             parts.append(chunk)
-            size = _within_limit(size + len(chunk), name)
+            size = _within_limit(size + len(chunk), packed, name)
     except errors as error:
         raise BadLine(name, None, f"cannot be unpacked as {kind}: {error}") from None
     return b"".join(parts)
@@ -154,3 +170,122 @@ def write_bytes(path: str | Path, data: bytes) -> None:
         if temporary:
             with contextlib.suppress(OSError):
                 Path(temporary).unlink()
+
+
+def unpack_study(
+    zip_path: str | Path,
+    into: str | Path,
+    *,
+    most_bytes: int = MOST_BYTES,
+    most_files: int = MOST_FILES,
+) -> Path:
+    """Unpack an archive into a new or empty folder; return the folder with the collection.
+
+    That is ``into``, or the one folder that everything in the archive is in. An archive that
+    tries anything is refused whole, and nothing of it stays: an absolute path, ``..``, a
+    backslash or a colon in a name, a link or device, a name twice (``A`` and ``a`` too), a
+    password, more than 200,000 files, more than 8 GiB, or more than 200 times its own size.
+
+    Raises
+    ------
+    DataError
+        With the name in the archive and what is wrong.
+    """
+    target = Path(into)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise DataError(f"{target}: is not a new or empty folder")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staged = Path(tempfile.mkdtemp(prefix=".unpack-", dir=target.parent))
+    try:
+        with zipfile.ZipFile(zip_path) as archive:
+            members = _checked(archive, str(zip_path), most_bytes, most_files)
+            left = most_bytes
+            for member, path in members:
+                left = _extract(archive, member, staged / path, left, str(zip_path))
+        if target.exists():
+            target.rmdir()
+        staged.rename(target)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise DataError(f"{zip_path}: is no sound zip archive: {error}") from None
+    except OSError as error:
+        raise DataError(f"{zip_path}: cannot be unpacked: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    inside = [path for path in target.iterdir() if path.name != "__MACOSX"]
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() else target
+
+
+def _checked(
+    archive: zipfile.ZipFile, name: str, most_bytes: int, most_files: int
+) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
+    """Return the files to unpack and where to; folders come with them."""
+    members = archive.infolist()
+    if len(members) > most_files:
+        raise DataError(f"{name}: holds {len(members):,} files; at most {most_files:,} are read")
+    size = sum(member.file_size for member in members)
+    packed = Path(name).stat().st_size
+    if size > most_bytes:
+        raise DataError(f"{name}: unpacks to {size:,} bytes; at most {most_bytes:,} are read")
+    if size > _FREE and size > RATIO * packed:
+        raise DataError(f"{name}: unpacks to more than {RATIO} times its size, as bombs do")
+    out = []
+    seen: set[str] = set()
+    for member in members:
+        path = _path(member, name)
+        kind = stat.S_IFMT(member.external_attr >> 16)
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            raise DataError(f"{name}: {member.filename!r} is a link or a device, not a file")
+        if member.flag_bits & 0x1:
+            raise DataError(f"{name}: {member.filename!r} needs a password")
+        if member.is_dir():
+            continue
+        folded = str(path).casefold()
+        if folded in seen:
+            raise DataError(f"{name}: {member.filename!r} is in it twice")
+        seen.add(folded)
+        out.append((member, path))
+    if not out:
+        raise DataError(f"{name}: there is no file in it")
+    return out
+
+
+def _path(member: zipfile.ZipInfo, name: str) -> PurePosixPath:
+    """Return where a file goes, if that is inside the folder on every system."""
+    raw = member.orig_filename
+    parts = raw.rstrip("/").split("/")
+    odd = any(part in ("", ".", "..") or part != part.strip() for part in parts)
+    if odd or any(c in "\\:" or not c.isprintable() for c in raw) or len(raw) > 1_000:
+        raise DataError(
+            f"{name}: the name {raw[:100]!r} leads out of the folder or is no file name"
+        )
+    return PurePosixPath(*parts)
+
+
+def _extract(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, left: int, name: str
+) -> int:
+    """Write one file, and return how many bytes may still come."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(member) as packed, path.open("xb") as out:
+        while chunk := packed.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise DataError(f"{name}: unpacks to more than it says")
+            out.write(chunk)
+    return left
+
+
+def pack(files: Iterable[tuple[str, bytes | Path]], path: str | Path) -> None:
+    """Write a zip archive whose bytes depend on names and contents only."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
+        for name, content in files:
+            info = zipfile.ZipInfo(name, EPOCH)
+            info.external_attr = (stat.S_IFREG | 0o644) << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.create_system = 3
+            with archive.open(info, "w", force_zip64=True) as out:
+                if isinstance(content, bytes):
+                    out.write(content)
+                else:
+                    with content.open("rb") as source:
+                        shutil.copyfileobj(source, out, _CHUNK)

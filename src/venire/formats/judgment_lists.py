@@ -1,0 +1,147 @@
+"""Judgment lists for search tools: OpenSearch Search Relevance Workbench and Quepid.
+
+Both know a query by its words, not by an id: here, by the title of the topic.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from venire.errors import DataError
+from venire.formats.source import write_bytes
+from venire.tables.judgments import Judgments
+from venire.tables.qrels import Qrels
+from venire.tables.schema import counted
+
+
+def write_opensearch_json(
+    qrels: Qrels, topics: pl.DataFrame, path: str | Path, *, name: str, description: str = ""
+) -> tuple[str, ...]:
+    """Write the body of ``PUT _plugins/_search_relevance/judgments``; return notes.
+
+    ``{"name", "description", "type": "IMPORT_JUDGMENT", "judgmentRatings": [{"query", "ratings":
+    [{"docId", "rating"}]}]}``, a rating being a number as text
+    (https://docs.opensearch.org/latest/search-plugins/search-relevance/judgments/, and
+    ImportJudgmentsProcessor.java of opensearch-project/search-relevance).
+
+    Raises
+    ------
+    DataError
+        A topic without a title, or two topics with the same.
+    """
+    frame, notes = _ratings(qrels, topics)
+    ratings = [
+        {
+            "query": query,
+            "ratings": [
+                {"docId": doc_id, "rating": rating}
+                for doc_id, rating in zip(docs, values, strict=True)
+            ],
+        }
+        for query, docs, values in frame.group_by("query", maintain_order=True)
+        .agg("docid", "rating")
+        .iter_rows()
+    ]
+    body = {
+        "name": name,
+        "description": description,
+        "type": "IMPORT_JUDGMENT",
+        "judgmentRatings": ratings,
+    }
+    write_bytes(path, f"{json.dumps(body, ensure_ascii=False, indent=1)}\n".encode())
+    return notes
+
+
+def write_opensearch_csv(qrels: Qrels, topics: pl.DataFrame, path: str | Path) -> tuple[str, ...]:
+    """Write ``query,docid,rating``, which the workbench's page takes as an upload; return notes.
+
+    The columns are those of
+    https://github.com/opensearch-project/dashboards-search-relevance/pull/715, which takes them
+    from Quepid. Errors are those of :func:`write_opensearch_json`.
+    """
+    frame, notes = _ratings(qrels, topics)
+    write_bytes(path, frame.write_csv().encode())
+    return notes
+
+
+def write_quepid_csv(qrels: Qrels, topics: pl.DataFrame, path: str | Path) -> tuple[str, ...]:
+    """Write the ratings of a Quepid case, ``query,docid,rating``; return notes.
+
+    As Quepid exports them (app/views/api/v1/export/ratings/show.basic.csv.erb of o19s/quepid):
+    a query that begins with ``= + - @`` gets a blank before it, so that no spreadsheet takes it
+    for a formula. Errors are those of :func:`write_opensearch_json`.
+    """
+    frame, notes = _ratings(qrels, topics)
+    write_bytes(path, frame.with_columns(_guarded("query")).write_csv().encode())
+    return notes
+
+
+def write_quepid_book_csv(
+    judgments: Judgments, topics: pl.DataFrame, path: str | Path
+) -> tuple[str, ...]:
+    """Write the judgments of a Quepid book: ``query,docid`` and a column an annotator.
+
+    As Quepid exports a book (app/controllers/api/v1/books_controller.rb of o19s/quepid). The last
+    judgment in the table counts where an annotator judged a pair more than once, and a note
+    says so. Errors are those of :func:`write_opensearch_json`.
+    """
+    frame = judgments.frame.select("query_id", "doc_id", "annotator_id", "label")
+    kept = frame.unique(["query_id", "doc_id", "annotator_id"], keep="last", maintain_order=True)
+    notes = []
+    if kept.height < frame.height:
+        notes.append(f"{counted(frame.height - kept.height, 'earlier judgment')} left out")
+    annotators = kept["annotator_id"].unique().sort()
+    taken = [name for name in annotators if name in ("query_id", "doc_id")]
+    if taken:
+        raise DataError(f"an annotator named {taken[0]!r} would be a column of that name")
+    wide = (
+        kept.with_columns(pl.col("label").cast(pl.Float64))
+        .pivot("annotator_id", index=["query_id", "doc_id"], values="label")
+        .select("query_id", "doc_id", *annotators)
+        .sort("query_id", "doc_id")
+    )
+    wide = _titled(wide, topics).with_columns(_guarded("query"))
+    names = pl.DataFrame([["query", "docid", *annotators]], orient="row")
+    first = names.select(map(_guarded, names.columns)).write_csv(include_header=False)
+    write_bytes(path, (first + wide.write_csv(include_header=False)).encode())
+    return tuple(notes)
+
+
+def _ratings(qrels: Qrels, topics: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return ``query, docid, rating`` sorted by ids, the rating as text."""
+    frame = qrels.frame.select("query_id", "doc_id", pl.col("relevance").cast(pl.Float64))
+    judged = frame.filter(pl.col("relevance") >= 0).sort("query_id", "doc_id")
+    notes: tuple[str, ...] = ()
+    if judged.height < frame.height:
+        left = counted(frame.height - judged.height, "pair")
+        notes = (f"{left} with a negative grade (in the pool, not judged) left out",)
+    named = _titled(judged, topics)
+    return named.select("query", pl.col("doc_id").alias("docid"),
+                        pl.col("relevance").cast(pl.String).alias("rating")), notes  # fmt: skip
+
+
+def _titled(frame: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
+    """Put the title in the place of query_id; it must tell topics apart."""
+    ids = frame.select(pl.col("query_id").unique(maintain_order=True))
+    titles = topics.select("query_id", pl.col("title").str.strip_chars().alias("query"))
+    found = ids.join(titles, on="query_id", how="left", maintain_order="left")
+    blank = found.filter(pl.col("query").fill_null("") == "")
+    if blank.height:
+        raise DataError(f"topic {blank['query_id'][0]!r} has no title, which these tools go by")
+    again = found.filter(pl.col("query").is_duplicated())
+    if again.height:
+        two = " and ".join(map(repr, again["query_id"][:2]))
+        raise DataError(f"topics {two} have one title, {again['query'][0]!r}; tell them apart")
+    joined = frame.join(found, on="query_id", how="left", maintain_order="left")
+    return joined.select("query", *(name for name in frame.columns if name != "query_id"))
+
+
+def _guarded(column: str) -> pl.Expr:
+    cell = pl.col(column)
+    odd = cell.str.strip_chars_start().str.contains(r"^[=+\-@]")
+    return (
+        pl.when(odd).then(pl.lit(" ") + cell.str.strip_chars_start()).otherwise(cell).alias(column)
+    )
