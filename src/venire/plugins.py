@@ -12,7 +12,8 @@ from typing import Any
 
 from venire.errors import UnknownName
 
-GROUPS = {"aggregator": "venire.aggregators"}
+_WORDS = {"aggregator": "model", "job": "kind of job"}
+GROUPS = {"aggregator": "venire.aggregators", "job": "venire.jobs"}
 
 
 def _points(kind: str) -> dict[str, EntryPoint]:
@@ -40,5 +41,5 @@ def load(kind: str, name: str) -> Any:
     """
     points = _points(kind)
     if name not in points:
-        raise UnknownName(kind if kind != "aggregator" else "model", name, points)
+        raise UnknownName(_WORDS[kind], name, points)
     return points[name].load()

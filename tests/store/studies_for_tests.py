@@ -2,12 +2,17 @@
 
 import random
 import uuid
+from datetime import UTC, datetime
 
 import polars as pl
+from sqlalchemy import select
 
+from venire.judging.batches import next_batch
+from venire.judging.events import record
 from venire.service.campaigns import create_campaign, open_campaign
 from venire.service.pools import build
 from venire.service.studies import create_study, put_documents, put_gold, put_topics
+from venire.store.judging import Lease
 from venire.store.people import Membership, User
 from venire.tables.qrels import Qrels
 
@@ -58,3 +63,32 @@ def event(kind, lease=None, **values):
 
 def rng(seed=0):
     return random.Random(seed)
+
+
+AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
+
+
+def judge_batch(store, campaign, person, label=1, *, gold=True, at=AT, ms=3000, before_finish=()):
+    """Take a batch and judge all of it; ``label`` is a grade or a function of the pair's id.
+
+    ``gold`` says whether gold is answered rightly. Returns the batch's id, or None.
+    """
+    found = store.write(lambda session: next_batch(session, campaign, person, at))
+    if found.batch_id is None:
+        return None
+    with store.reading() as session:
+        query = select(Lease).where(Lease.batch_id == found.batch_id).order_by(Lease.position)
+        leases = list(session.scalars(query))
+    events = []
+    for lease in leases:
+        if lease.gold_grade is not None:
+            given = lease.gold_grade if gold else 2 - lease.gold_grade
+        else:
+            given = label(lease.pair_id) if callable(label) else label
+        events.append(event("label", lease.id, label=given, active_ms=ms))
+    for extra in before_finish:
+        events.append(extra(leases))
+    events.append(event("finish"))
+    answers = store.write(lambda session: record(session, found.batch_id, person, events, at))
+    assert all(answer["status"] == "saved" for answer in answers), answers
+    return found.batch_id

@@ -90,10 +90,10 @@ def command(
     """
     from venire.engine import Threads
     from venire.evaluation.truth import against_gold
+    from venire.models import chosen
     from venire.report.folder import check_folder, write_posteriors
     from venire.tables.qrels import Qrels
     from venire.tables.schema import counted
-    from venire.terminal.models import chosen
 
     given = {name: setting_value(value) for item in settings for name, value in _one(item)}
     models = chosen(model, given)

@@ -122,7 +122,9 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_batch")),
     )
-    op.create_index(op.f("ix_batch_annotator_id"), "batch", ["annotator_id"], unique=False)
+    op.create_index(
+        "ix_batch_annotator", "batch", ["annotator_id", "campaign_id", "opened_at"], unique=False
+    )
     op.create_index(
         "ix_batch_campaign_state", "batch", ["campaign_id", "state", "expires_at"], unique=False
     )
@@ -200,6 +202,14 @@ def upgrade() -> None:
     )
     op.create_index("ix_lease_annotator_pair", "lease", ["annotator_id", "pair_id"], unique=False)
     op.create_index(
+        "ix_lease_gold",
+        "lease",
+        ["annotator_id", "pair_id"],
+        unique=False,
+        sqlite_where=sa.text("gold_grade IS NOT NULL"),
+        postgresql_where=sa.text("gold_grade IS NOT NULL"),
+    )
+    op.create_index(
         "ix_lease_once",
         "lease",
         ["task_id", "annotator_id"],
@@ -227,6 +237,14 @@ def upgrade() -> None:
         sa.UniqueConstraint("id", name=op.f("uq_event_id")),
     )
     op.create_index(op.f("ix_event_batch_id"), "event", ["batch_id"], unique=False)
+    op.create_index(
+        "ix_event_comment",
+        "event",
+        ["lease_id"],
+        unique=False,
+        sqlite_where=sa.text("kind = 'comment'"),
+        postgresql_where=sa.text("kind = 'comment'"),
+    )
     op.create_index(op.f("ix_event_lease_id"), "event", ["lease_id"], unique=False)
     op.create_table(
         "judgment",
@@ -251,9 +269,17 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["pair_id"], ["pair.id"], name=op.f("fk_judgment_pair_id")),
         sa.PrimaryKeyConstraint("seq", name=op.f("pk_judgment")),
     )
-    op.create_index(op.f("ix_judgment_campaign_id"), "judgment", ["campaign_id"], unique=False)
     op.create_index(op.f("ix_judgment_event_id"), "judgment", ["event_id"], unique=False)
     op.create_index(op.f("ix_judgment_lease_id"), "judgment", ["lease_id"], unique=False)
+    op.create_index(
+        "ix_judgment_pace", "judgment", ["campaign_id", "judged_at", "active_ms"], unique=False
+    )
     op.create_index(op.f("ix_judgment_pair_id"), "judgment", ["pair_id"], unique=False)
+    op.create_index(
+        "ix_judgment_work",
+        "judgment",
+        ["campaign_id", "annotator_id", "label", "active_ms"],
+        unique=False,
+    )
     for statement in statements(op.get_bind().dialect.name):
         op.execute(sa.text(statement))

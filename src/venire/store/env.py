@@ -1,4 +1,4 @@
-"""Run by Alembic; the connection comes from ``store.schema``."""
+"""Run by Alembic; the connection comes from ``store.schema``; imported, it does nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from alembic import context
 
 from venire.store.schema import METADATA
 
-connection = context.config.attributes["connection"]
-context.configure(connection=connection, target_metadata=METADATA, render_as_batch=True)
-with context.begin_transaction():
-    context.run_migrations()
+if hasattr(context, "config"):
+    connection = context.config.attributes["connection"]
+    context.configure(connection=connection, target_metadata=METADATA, render_as_batch=True)
+    with context.begin_transaction():
+        context.run_migrations()

@@ -103,10 +103,11 @@ class Batch(Base):
             postgresql_where=text("state = 'open'"),
         ),
         Index("ix_batch_campaign_state", "campaign_id", "state", "expires_at"),
+        Index("ix_batch_annotator", "annotator_id", "campaign_id", "opened_at"),
     )
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
     campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"))
-    annotator_id: Mapped[str] = mapped_column(ForeignKey("user.id"), index=True)
+    annotator_id: Mapped[str] = mapped_column(ForeignKey("user.id"))
     kind: Mapped[str] = mapped_column(default="work")
     state: Mapped[str] = mapped_column(default="open")
     valid: Mapped[bool | None]
@@ -136,6 +137,13 @@ class Lease(Base):
             postgresql_where=text("state NOT IN ('expired', 'returned')"),
         ),
         Index("ix_lease_annotator_pair", "annotator_id", "pair_id"),
+        Index(
+            "ix_lease_gold",
+            "annotator_id",
+            "pair_id",
+            sqlite_where=text("gold_grade IS NOT NULL"),
+            postgresql_where=text("gold_grade IS NOT NULL"),
+        ),
     )
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
     batch_id: Mapped[str] = mapped_column(ForeignKey("batch.id"))
@@ -153,6 +161,14 @@ class Event(Base):
     """What a browser reported, as it came; never changed. ``outcome`` is what it was answered."""
 
     __tablename__ = "event"
+    __table_args__ = (
+        Index(
+            "ix_event_comment",
+            "lease_id",
+            sqlite_where=text("kind = 'comment'"),
+            postgresql_where=text("kind = 'comment'"),
+        ),
+    )
     seq: Mapped[int] = mapped_column(primary_key=True)
     id: Mapped[str] = mapped_column(unique=True)
     batch_id: Mapped[str] = mapped_column(ForeignKey("batch.id"), index=True)
@@ -169,11 +185,16 @@ class Judgment(Base):
     """One label for one lease, or why there can be none; never changed, only followed."""
 
     __tablename__ = "judgment"
+    __table_args__ = (
+        # They hold all that pace and annotators are counted by.
+        Index("ix_judgment_pace", "campaign_id", "judged_at", "active_ms"),
+        Index("ix_judgment_work", "campaign_id", "annotator_id", "label", "active_ms"),
+    )
     seq: Mapped[int] = mapped_column(primary_key=True)
     event_id: Mapped[str] = mapped_column(index=True)
     lease_id: Mapped[str] = mapped_column(ForeignKey("lease.id"), index=True)
     annotator_id: Mapped[str] = mapped_column(ForeignKey("user.id"))
-    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"), index=True)
+    campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"))
     pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), index=True)
     label: Mapped[int | None]
     reason: Mapped[str | None]

@@ -1,0 +1,1 @@
+"""Kinds of jobs: long computations on a study, with what they keep."""
