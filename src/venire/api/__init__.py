@@ -2,8 +2,9 @@
 
 from fastapi import APIRouter
 
-from venire.api import account, adjudication, campaigns, jobs, people, studies, uploads
+from venire.api import account, adjudication, campaigns, exports, jobs, people, studies, uploads
 
 routers: tuple[APIRouter, ...] = tuple(
-    part.router for part in (studies, uploads, campaigns, people, adjudication, jobs, account)
+    part.router
+    for part in (studies, uploads, campaigns, people, adjudication, jobs, exports, account)
 )

@@ -7,8 +7,9 @@ from typing import Any
 from fastapi import APIRouter
 
 from venire.api.forms import CampaignChange, NewCampaign, PoolChoice, example, given, pool_settings
+from venire.desk import lists
 from venire.http.deps import AMember, AnOwner, Reading, TheStore
-from venire.service import campaigns, lists, pools
+from venire.service import campaigns, pools
 from venire.store.judging import Campaign
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["pool and campaigns"])

@@ -21,7 +21,7 @@ class Grade(Form):
 
     value: int
     name: Name
-    definition: str = Field("", max_length=2000)
+    definition: str = Field(default="", max_length=2000)
 
 
 class CampaignRules(Form):
@@ -85,8 +85,8 @@ class GoldChange(Form):
 class PoolSettings(Form):
     """Settings of a strategy; those that it has not are refused."""
 
-    depth: int | None = Field(None, ge=1, le=100_000)
-    budget: int | None = Field(None, ge=1, le=10_000_000)
+    depth: int | None = Field(default=None, ge=1, le=100_000)
+    budget: int | None = Field(default=None, ge=1, le=10_000_000)
     fusion: str | None = None
     discount: float | None = None
     strata: list[Annotated[int, Field(ge=1, le=100_000)]] | None = None
@@ -98,9 +98,9 @@ class PoolSettings(Form):
 class PoolChoice(Form):
     """How to choose the pairs to judge."""
 
-    strategy: str = Field("depth", max_length=100)
+    strategy: str = Field(default="depth", max_length=100)
     settings: PoolSettings = PoolSettings()
-    seed: int = Field(0, ge=0, le=2**31 - 1)
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
 
 
 class NewCampaign(Form):
@@ -121,22 +121,22 @@ class NewInvitation(Form):
     """Whom a link lets in: one person, or with a campaign the workers of a crowd platform."""
 
     role: Literal["owner", "annotator", "viewer"] = "annotator"
-    name: str = Field("", max_length=200)
-    campaign_id: str | None = Field(None, max_length=100)
+    name: str = Field(default="", max_length=200)
+    campaign_id: str | None = Field(default=None, max_length=100)
 
 
 class Pause(Form):
     """Whether an annotator is given batches, and why not."""
 
     paused: bool
-    reason: str = Field("", max_length=2000)
+    reason: str = Field(default="", max_length=2000)
 
 
 class BatchDecision(Form):
     """Whether the judgments of a batch count."""
 
     accept: bool
-    reason: str = Field("", max_length=2000)
+    reason: str = Field(default="", max_length=2000)
 
 
 class Payment(Form):
@@ -151,7 +151,7 @@ class Settlement(Form):
     query_id: str
     doc_id: str
     grade: int | None = Field(ge=-(2**31), le=2**31 - 1)
-    reason: str = Field("", max_length=2000)
+    reason: str = Field(default="", max_length=2000)
 
 
 class JobSettings(BaseModel):
@@ -160,11 +160,11 @@ class JobSettings(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     campaign: str | None = None
-    seed: int = Field(0, ge=0, le=2**31 - 1)
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
     model: str = "ordinal-mixture"
     settings: dict[str, bool | int | float | str] = {}
     use_gold: bool = False
-    bootstrap: int = Field(1000, ge=0, le=100_000)
+    bootstrap: int = Field(default=1000, ge=0, le=100_000)
     grades: str = "adjudicated"
     measures: list[str] = []
     measure: str = "AP"
@@ -172,8 +172,8 @@ class JobSettings(BaseModel):
     topics: str = "qrels"
     ties: str = "trec"
     judges: bool = True
-    depth: int = Field(10, ge=1, le=10_000)
-    permutations: int = Field(1000, ge=1, le=100_000)
+    depth: int = Field(default=10, ge=1, le=10_000)
+    permutations: int = Field(default=1000, ge=1, le=100_000)
 
 
 class NewJob(Form):
@@ -184,10 +184,11 @@ class NewJob(Form):
 
 
 class NewExport(Form):
-    """What to export, and how."""
+    """Which files to export, which grades stand in them, and of which campaign the raw ones are."""
 
-    kind: str = Field(max_length=100)
-    settings: Settings = {}
+    kinds: list[str] = Field(max_length=50)
+    grades: str = "adjudicated"
+    campaign_id: str | None = None
 
 
 class NewToken(Form):

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query, Request
 
 from venire.api.forms import BatchDecision, NewInvitation, Pause, Payment, example
 from venire.api.studies import Limit, Offset
+from venire.desk import lists
 from venire.http.deps import AMember, AnOwner, Reading, TheStore, link
 from venire.judging.review import decide, set_payment
-from venire.service import annotators, lists, people
+from venire.service import annotators, people
 from venire.store.base import now
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["people"])

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query
 
 from venire.api.forms import GoldChange, Markdown, NewStudy, StudyChange, example, given
 from venire.content.instructions import show_instructions
+from venire.desk import lists
 from venire.errors import NotAllowed
 from venire.http.deps import AMember, AnOwner, CurrentUser, Reading, TheStore
-from venire.service import lists, studies
+from venire.service import studies
 from venire.service.overview import overview
 from venire.store.studies import Study
 

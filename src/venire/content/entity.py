@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from venire.content.harmless import harmless
 from venire.content.vocabulary import place, plain_name
-from venire.ntriples import Term, Triple, parse_ntriples
 from venire.formats.rdf import FIRST, LABELS, NIL, REST, best_label, language_rank, terms_of
+from venire.ntriples import Term, Triple, parse_ntriples
 
 SHORT = 240
 """Characters of a value before it is cut."""

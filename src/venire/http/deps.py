@@ -111,7 +111,7 @@ def _templates() -> Environment:
         "hours": _hours,
         "cell": cell,
         "words": _words,
-        "column": _column,
+        "figures": _figures,
     }
     environment.globals["named"] = _named
     environment.tests["figure"] = _is_figure
@@ -184,8 +184,9 @@ def cell(value: Any, digits: int = 3) -> str:
     return str(value)
 
 
-def _column(rows: list[dict[str, Any]], name: str) -> list[Any]:
-    return [row[name] for row in rows]
+def _figures(rows: list[dict[str, Any]]) -> set[str]:
+    """Columns that hold numbers."""
+    return {name for name in rows[0] if any(_is_figure(row[name]) for row in rows)}
 
 
 def _named(rows: list[dict[str, Any]]) -> dict[str, str]:

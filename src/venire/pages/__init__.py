@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from venire.pages import analysis, data, decide, home, overview, people, setup
+from venire.pages import analysis, data, decide, export, home, overview, people, setup
 
 routers: tuple[APIRouter, ...] = tuple(
-    part.router for part in (home, overview, data, setup, people, decide, analysis)
+    part.router for part in (home, overview, data, setup, people, decide, analysis, export)
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from importlib.resources import files
@@ -10,14 +11,14 @@ from typing import Annotated, Any
 
 import polars as pl
 from fastapi import APIRouter, Query, Request
-from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, HTMLResponse
 
 from venire import plugins
+from venire.desk import lists
 from venire.http.deps import AMember, Member, Reading
 from venire.pages import charts
 from venire.pages.common import study_page
-from venire.service import jobs, lists, pools
+from venire.service import jobs, pools
 from venire.service.studies import counts
 from venire.store.work import Job
 
@@ -35,7 +36,7 @@ def plotly_script() -> FileResponse:
     return FileResponse(path, media_type="text/javascript", headers=headers)
 
 
-def _table(session: Session, job: Job | None, name: str) -> pl.DataFrame | None:
+def _table(session: Reading, job: Job | None, name: str) -> pl.DataFrame | None:
     """A table that a job has kept, or None."""
     if job is None or f"{name}.parquet" not in jobs.parts(session, job.id):
         return None
@@ -43,12 +44,14 @@ def _table(session: Session, job: Job | None, name: str) -> pl.DataFrame | None:
 
 
 def _page(
-    request: Request, one: Member, session: Session, kind: str, tab: str, job_id: str, **values: Any
+    request: Request, one: Member, session: Reading, kind: str, tab: str, job_id: str, **values: Any
 ) -> HTMLResponse:
     known = jobs.list_jobs(session, one.study_id, kind)
     done = [job for job in known if job.state == "done"]
     chosen = next((job for job in known if job.id == job_id), done[0] if done else None)
+    names = {row["user_id"]: row["name"] for row in lists.members(session, one.study_id)}
     more = _FOUND[kind](session, chosen) if chosen is not None and chosen.result else {}
+    more = {key: _named(value, names) for key, value in more.items()}
     return study_page(
         f"{tab}.html",
         request,
@@ -59,13 +62,28 @@ def _page(
         kind=kind,
         jobs=known,
         job=chosen,
-        result=chosen.result if chosen is not None else None,
+        result=_named(chosen.result, names) if chosen is not None else None,
         parts_kept=[] if chosen is None else jobs.parts(session, chosen.id),
         campaigns=lists.campaigns(session, one.study_id),
         counts=counts(session, one.study_id),
         **{**_EMPTY[kind], **more},
         **values,
     )
+
+
+def _named(value: Any, names: Mapping[str, str]) -> Any:
+    """The same, with the names of annotators where their ids stand: owners know people by name."""
+    if isinstance(value, str):
+        if value in names:
+            return names[value]
+        for who in re.findall(r"[\w-]{22}", value):
+            value = value.replace(who, names.get(who, who))
+        return value
+    if isinstance(value, list):
+        return [_named(one, names) for one in value]
+    if isinstance(value, dict):
+        return {key: _named(one, names) for key, one in value.items()}
+    return value
 
 
 @router.get("/studies/{study_id}/agreement")
@@ -89,19 +107,19 @@ def evaluate_page(
     request: Request, one: AMember, session: Reading, job: JobId = ""
 ) -> HTMLResponse:
     """Scores of the runs under chosen grades."""
-    more = _sources(session, one.study_id)
+    more = sources(session, one.study_id)
     return _page(request, one, session, "evaluate", "evaluate", job, **more)
 
 
 @router.get("/studies/{study_id}/trust")
 def trust_page(request: Request, one: AMember, session: Reading, job: JobId = "") -> HTMLResponse:
     """How far the ranking of the runs can be trusted."""
-    return _page(request, one, session, "trust", "trust", job, **_sources(session, one.study_id))
+    return _page(request, one, session, "trust", "trust", job, **sources(session, one.study_id))
 
 
-def _sources(session: Session, study_id: str) -> dict[str, Any]:
+def sources(session: Reading, study_id: str) -> dict[str, Any]:
     """Where grades can come from, and the runs."""
-    sources = [
+    found = [
         ("adjudicated", "Majority, with what was adjudicated in its place"),
         ("majority", "Majority of the judgments"),
         ("settled", "Only what was adjudicated"),
@@ -109,11 +127,11 @@ def _sources(session: Session, study_id: str) -> dict[str, Any]:
     for job in jobs.list_jobs(session, study_id, "aggregate"):
         if job.state == "done":
             model = (job.result or {}).get("model", "model")
-            sources.append((f"job:{job.id}", f"{model}, {job.finished_at:%Y-%m-%d %H:%M} UTC"))
+            found.append((f"job:{job.id}", f"{model}, {job.finished_at:%Y-%m-%d %H:%M} UTC"))
     files_there = lists.files(session, study_id)
     names = [row["name"] for row in files_there if row["kind"] == "qrels"]
-    sources += [(f"qrels:{name}", f"Qrels {name}") for name in names]
-    return {"sources": sources, "runs": pools.run_names(session, study_id)}
+    found += [(f"qrels:{name}", f"Qrels {name}") for name in names]
+    return {"sources": found, "runs": pools.run_names(session, study_id)}
 
 
 def _models() -> list[dict[str, Any]]:
@@ -130,7 +148,7 @@ def _models() -> list[dict[str, Any]]:
     return found
 
 
-def _agreement(session: Session, job: Job) -> Mapping[str, Any]:
+def _agreement(session: Reading, job: Job) -> Mapping[str, Any]:
     tables = {name: _table(session, job, name) for name in ("topics", "grades", "annotators")}
     topics = tables["topics"]
     return {
@@ -139,7 +157,7 @@ def _agreement(session: Session, job: Job) -> Mapping[str, Any]:
     }
 
 
-def _aggregate(session: Session, job: Job) -> Mapping[str, Any]:
+def _aggregate(session: Reading, job: Job) -> Mapping[str, Any]:
     items, people = _table(session, job, "items"), _table(session, job, "annotators")
     bounds = _table(session, job, "bounds")
     if items is None:
@@ -154,12 +172,12 @@ def _aggregate(session: Session, job: Job) -> Mapping[str, Any]:
     }
 
 
-def _evaluate(session: Session, job: Job) -> Mapping[str, Any]:
+def _evaluate(session: Reading, job: Job) -> Mapping[str, Any]:
     rows = (job.result or {}).get("rows", [])
     return {"chart": charts.scores(rows), "scores": rows}
 
 
-def _trust(session: Session, job: Job) -> Mapping[str, Any]:
+def _trust(session: Reading, job: Job) -> Mapping[str, Any]:
     left = _table(session, job, "leave_one_out")
     if left is None:
         return {}

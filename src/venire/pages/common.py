@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import Request
-from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse
 
-from venire.http.deps import Member, page
+from venire.http.deps import Member, Reading, page
 from venire.judging.settings import StudySettings
 from venire.service.studies import get_study
 
@@ -28,7 +27,7 @@ TABS = {
 
 
 def study_page(
-    name: str, request: Request, one: Member, session: Session, tab: str, **values: Any
+    name: str, request: Request, one: Member, session: Reading, tab: str, **values: Any
 ) -> HTMLResponse:
     """Render a page of a study, with its tabs."""
     study = get_study(session, one.study_id)

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
+from venire.desk import lists
 from venire.http.deps import AMember, Reading
 from venire.pages.common import study_page
-from venire.service import lists
 from venire.service.studies import counts
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)

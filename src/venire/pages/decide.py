@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from sqlalchemy.orm import Session
 from starlette.responses import FileResponse, HTMLResponse
 
+from venire.desk import lists
 from venire.errors import NotFound
 from venire.http.deps import AMember, Reading
 from venire.http.media import media_file
 from venire.judging.settings import StudySettings
 from venire.judging.shown import content
 from venire.pages.common import study_page
-from venire.service import adjudication, lists
+from venire.service import adjudication
 from venire.service.history import history
 from venire.service.studies import get_study
 
@@ -24,7 +24,7 @@ Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
 QUEUE = 50
 
 
-def shown(session: Session, study_id: str, doc_id: str, query: str) -> dict[str, Any]:
+def shown(session: Reading, study_id: str, doc_id: str, query: str) -> dict[str, Any]:
     """A document as data for the script that shows documents, as annotators see it."""
     settings = StudySettings.of(get_study(session, study_id).settings)
     found = lists.find_document(session, study_id, doc_id)

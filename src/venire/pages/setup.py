@@ -9,11 +9,12 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from venire.content.instructions import show_instructions
+from venire.desk import lists
 from venire.http.deps import AMember, Reading
 from venire.judging.settings import MATCHES, TOPICS, CampaignSettings, StudySettings
 from venire.pages.common import study_page
 from venire.pooling.strategies import SETTINGS
-from venire.service import lists, people, pools
+from venire.service import people, pools
 from venire.service.studies import counts, get_study
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)

@@ -50,11 +50,13 @@ function report(form, answer) {
 
 /** @param {any} row @returns {(Node|string)[]} */
 function sentence(row) {
+  const number = (/** @type {number} */ value) => value.toLocaleString("en");
+  const read = row.rows ?? row.read;
   const counts = ["added", "changed", "unchanged", "left_out"]
     .filter((name) => row[name])
-    .map((name) => `${row[name].toLocaleString("en")} ${name.replace("_", " ")}`);
-  const read = typeof row.rows === "number" ? `${row.rows.toLocaleString("en")} rows read` : "";
-  return [element("strong", {}, `${row.kind ?? row.file ?? ""}`), ` ${row.name ?? ""}: ${[read, ...counts].filter(Boolean).join(", ") || "nothing new"}`];
+    .map((name) => `${number(row[name])} ${name.replace("_", " ")}`);
+  const words = [read ? `${number(read)} read` : "", ...counts].filter(Boolean).join(", ") || "nothing new";
+  return [element("strong", {}, row.what ?? row.kind), ` ${row.name ?? ""} `, words, row.reason ? `: ${row.reason}` : ""];
 }
 
 document.addEventListener("click", (event) => {

@@ -11,8 +11,8 @@ import polars as pl
 from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, DataError
-from venire.formats import read_qrels
-from venire.formats.collection import read_collection, read_run_files
+from venire.formats import read_qrels, read_runs
+from venire.formats.collection import read_collection
 from venire.formats.source import stem
 from venire.service.campaigns import sync_study
 from venire.service.studies import get_study, put_documents, put_file, put_gold, put_topics
@@ -21,6 +21,7 @@ from venire.tables.qrels import Qrels
 KINDS = ("topics", "documents", "run", "qrels", "gold")
 _ENDINGS = (".tsv", ".jsonl", ".csv", ".parquet")
 _PACKED = (".gz", ".xz", ".zst")
+_TAG = pl.col("run_id")
 Report = dict[str, Any]
 
 
@@ -93,11 +94,12 @@ def _grades_or_run(
     session: Session, study_id: str, kind: str, path: Path
 ) -> tuple[int, dict[str, int], list[str]]:
     if kind == "run":
-        runs = read_run_files([path])
-        counts = {"added": 0, "changed": 0, "unchanged": 0}
-        for (tag, *_), frame in runs.frame.group_by("run_id", maintain_order=True):
-            counts[put_file(session, study_id, "run", str(tag), frame, runs.notes)] += 1
-        return len(runs.frame), counts, list(runs.notes)
+        runs = read_runs(path)
+        name = stem(path.name)
+        own = pl.lit(name) if runs.frame["run_id"].n_unique() == 1 else pl.lit(f"{name}/") + _TAG
+        frame = runs.frame.with_columns(own.alias("run_id"))
+        word = put_file(session, study_id, "run", name, frame, runs.notes)
+        return len(frame), {word: 1}, list(runs.notes)
     grades: Qrels = read_qrels(path)
     if kind == "gold":
         return len(grades), put_gold(session, study_id, grades), list(grades.notes)
