@@ -120,7 +120,7 @@ def trust_page(request: Request, one: AMember, session: Reading, job: JobId = ""
 def sources(session: Reading, study_id: str) -> dict[str, Any]:
     """Where grades can come from, and the runs."""
     found = [
-        ("adjudicated", "Majority, with what was adjudicated in its place"),
+        ("adjudicated", "Adjudicated, else the majority"),
         ("majority", "Majority of the judgments"),
         ("settled", "Only what was adjudicated"),
     ]
