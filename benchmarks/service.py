@@ -11,6 +11,7 @@ the memory it takes, in a process of its own. Prints a table; benchmarks/output/
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import random
 import shutil
@@ -209,10 +210,14 @@ class Cpu:
         self.began = self._now()
 
     def _now(self) -> float:
-        server = [one.cpu_times() for one in self.server]
+        server = []
+        for one in self.server:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                server.append(one.cpu_times())
         return time.process_time() + sum(one.user + one.system for one in server)
 
     def ms(self) -> float:
+        """Milliseconds so far."""
         return 1000 * (self._now() - self.began)
 
 

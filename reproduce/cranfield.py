@@ -8,8 +8,10 @@ assessors depend on the random numbers: they agree where they are within .02 of 
 from __future__ import annotations
 
 import math
+import random
 from typing import Any
 
+import numpy as np
 import polars as pl
 from common import DATA, need, save, show
 
@@ -166,12 +168,29 @@ def kappas() -> list[Row]:
     return rows
 
 
+def pythons_numbers(seed: int, pairs: pl.DataFrame) -> np.ndarray[Any, Any]:
+    """Return numbers of Python's generator: topic by topic, relevant documents first, by number.
+
+    The article does not say which generator it used, nor in which order; this one gives its table.
+    """
+    order = (
+        pairs.with_row_index()
+        .filter(pl.col("chance") > 0)
+        .sort(pl.col("query_id").cast(int), ~pl.col("relevant"), pl.col("doc_id").cast(int))
+    )["index"].to_numpy()
+    generator = random.Random(seed)
+    numbers = np.ones(pairs.height)
+    numbers[order] = [generator.random() for _ in order]
+    return numbers
+
+
 def second_assessor(
-    qrels: Qrels, runs: Runs, seeds: int, favour: str | None
+    qrels: Qrels, runs: Runs, seeds: int, favour: str | None, *, python: bool = False
 ) -> SimulatedSubstitution:
     """Return the simulation of the article's second assessor."""
     assessor = SecondAssessor(keep=KEEP, favour=favour)
-    return substitute(qrels, runs, assessor, seeds=seeds, ties=TIES)
+    numbers = pythons_numbers if python else None
+    return substitute(qrels, runs, assessor, seeds=seeds, ties=TIES, numbers=numbers)
 
 
 def near(what: str, published: float, ours: float | None) -> Row:
@@ -208,6 +227,10 @@ def main() -> None:
     for seeds in (SEEDS, MANY):
         found = second_assessor(qrels, runs, seeds, None)
         tables[f"A second assessor at random, {seeds:,} seeds (published: 30)"] = random_rows(found)
+    found = second_assessor(qrels, runs, SEEDS, None, python=True)
+    tables[f"A second assessor at random, {SEEDS} seeds of Python's random numbers"] = random_rows(
+        found
+    )
     favoured = favoured_rows(second_assessor(qrels, runs, SEEDS, FAVOURED))
     tables[f"A second assessor who favours {FAVOURED}, {SEEDS} seeds"] = favoured
     page = Page("Cranfield: published beside ours")

@@ -60,6 +60,11 @@ def test_an_assessor_at_random_over_the_articles_thirty_seeds(script, data):
     check(script.random_rows(found), allowed)
 
 
+def test_an_assessor_at_random_by_pythons_numbers(script, data):
+    """The article's table, all 18 figures: its generator is not stated, this one gives them."""
+    check(script.random_rows(script.second_assessor(*data[:2], script.SEEDS, None, python=True)))
+
+
 def test_an_assessor_at_random_over_many_seeds(script, data):
     found = script.second_assessor(*data[:2], script.MANY, None)
     check(script.random_rows(found), {"tau: low": ONE_PAIR + 0.005, "swapped: high": 1})

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import func, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
-from studies_for_tests import add_person, event, make_study, rng
 
+from studies_for_tests import add_person, event, make_study, rng
 from venire.errors import Conflict, NotAllowed, NotFound
 from venire.judging.batches import expire, next_batch
 from venire.judging.events import record

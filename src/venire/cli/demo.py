@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -32,8 +33,28 @@ def command(folder: str, seed: int, data: str | None, form: str) -> None:
     root = Path(data or os.environ.get("VENIRE_DATA") or Path("..") / "shared" / "data")
     with bar() as progress:
         demo = make_demo(seed=seed, data=root, progress=progress)
-    page = write_demo(demo, Path(folder))
-    notes = [*demo.notes, f"open {page}"]
+        played, note = _played(Path(folder), demo.collection, seed, progress)
+    page = write_demo(demo, Path(folder), played)
+    notes = [*demo.notes, note, f"open {page}"]
     emit("demo", demo.rows, form=form, settings={"seed": seed}, notes=notes)
     if form == "table":
         click.echo(f"\nThe report: {page}")
+
+
+def _played(
+    folder: Path, collection: Any, seed: int, progress: Any
+) -> tuple[list[dict[str, Any]], str]:
+    """Play a campaign through the web application, where it is installed; else say so."""
+    try:
+        from venire.web.play import play
+    except ImportError as error:
+        return [], f"no campaign was played: {error.name} is missing (pip install 'venire[web]')"
+    place = folder / "study"
+    if (place / "venire.db").exists():
+        return [], f"the study in {place} is kept as it is; open it with: venire serve {place}"
+    rows = play(place, collection, seed=seed, progress=progress)
+    batches, out = sum(row["batches"] for row in rows), sum(row["rejected"] for row in rows)
+    return rows, (
+        f"a crowd of {sum(row['annotators'] for row in rows)} judged {batches} batches over HTTP, "
+        f"{out} were rejected by their gold; open the study with: venire serve {place}"
+    )

@@ -50,6 +50,12 @@ DRAWS = click.option(
     show_default=True,
     help="Qrels drawn from the posterior.",
 )
+SAMPLING = click.option(
+    "--sampling-intervals",
+    "sampling",
+    is_flag=True,
+    help="95% intervals of xinfAP, infAP, infNDCG, infNumRel: what the drawing of the sample does.",
+)
 OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the result to a file.")
 
 
@@ -94,6 +100,7 @@ def read_runs(paths: tuple[str, ...], *, keep_going: bool) -> tuple[Any, list[st
 @TIE
 @POSTERIOR
 @DRAWS
+@SAMPLING
 @SEED
 @KEEP
 @OUTPUT
@@ -107,6 +114,7 @@ def evaluate_command(
     ties: str,
     posterior: str | None,
     draws: int,
+    sampling: bool,
     seed: int,
     keep_going: bool,
     output: str | None,
@@ -120,11 +128,18 @@ def evaluate_command(
     import polars as pl
 
     from venire.evaluation.fallback import evaluate_elsewhere, split
-    from venire.evaluation.score import evaluate
+    from venire.evaluation.sampled import sampling_error
+    from venire.evaluation.score import ESTIMATES, evaluate
+    from venire.evaluation.uncertain import GradeProbabilities, draw_scores
     from venire.tables.qrels import Qrels
 
     wanted = measures or DEFAULT
     ours, theirs = split(wanted)
+    if (posterior is not None or sampling) and by_topic:
+        option = "--posterior" if posterior is not None else "--sampling-intervals"
+        raise BadSetting(f"{option} gives intervals of averages; leave --by-topic out")
+    if posterior is not None and sampling:
+        raise BadSetting("give --posterior or --sampling-intervals, not both")
     graded = Qrels.read(qrels).require_rows(qrels)
     table, notes = read_runs(runs, keep_going=keep_going)
     scores = evaluate(graded, table, ours or ["NumRet"], topics=topics, ties=ties)
@@ -143,11 +158,23 @@ def evaluate_command(
         notes.append(f"by ir_measures: {', '.join(theirs)}")
         if not ours:
             frame = frame.drop("NumRet")
-    if posterior:
-        if by_topic:
-            raise BadSetting("--posterior gives intervals of averages; leave --by-topic out")
-        frame = _with_intervals(frame, posterior, table, ours, draws, seed, topics, ties)
+    if posterior is not None:
+        found = draw_scores(
+            GradeProbabilities.read(posterior), table, ours,
+            draws=draws, seed=seed, topics=topics, ties=ties,
+        )  # fmt: skip
+        frame = _with_intervals(frame, found.runs, found.measures, *found.interval())
         notes.append(f"95% intervals by {draws} qrels drawn from {posterior}, seed {seed}")
+    if sampling:
+        names = [measure for measure in ours if measure.name in ESTIMATES]
+        if not names:
+            raise BadSetting(
+                f"--sampling-intervals needs a measure of a sample: {', '.join(ESTIMATES)}"
+            )
+        sampled = sampling_error(graded, table, names, topics=topics, ties=ties)
+        kept = sampled.scores
+        frame = _with_intervals(frame, kept.runs, kept.measures, *sampled.interval())
+        notes += ["95% intervals by the jackknife over the sample, topics as given", *sampled.notes]
     rows = frame.to_dicts()
     emit(
         "evaluate",
@@ -161,6 +188,7 @@ def evaluate_command(
             "ties": ties,
             "posterior": posterior,
             "draws": draws if posterior else None,
+            "sampling_intervals": sampling,
             "seed": seed,
         },
         notes=notes,
@@ -168,28 +196,12 @@ def evaluate_command(
     )
 
 
-def _with_intervals(
-    frame: Any,
-    posterior: str,
-    runs: Any,
-    measures: list[Any],
-    draws: int,
-    seed: int,
-    topics: str,
-    ties: str,
-) -> Any:
-    """Add low and high of each measure of ours."""
+def _with_intervals(frame: Any, runs: list[str], measures: list[Any], low: Any, high: Any) -> Any:
+    """Add low and high of each measure."""
     import polars as pl
 
-    from venire.evaluation.uncertain import GradeProbabilities, draw_scores
-
-    found = draw_scores(
-        GradeProbabilities.read(posterior), runs, measures,
-        draws=draws, seed=seed, topics=topics, ties=ties,
-    )  # fmt: skip
-    low, high = found.interval()
-    columns = {"run_id": found.runs}
-    for at, measure in enumerate(found.measures):
+    columns: dict[str, Any] = {"run_id": runs}
+    for at, measure in enumerate(measures):
         columns[f"{measure} low"], columns[f"{measure} high"] = low[at], high[at]
     return frame.join(pl.DataFrame(columns), on="run_id", how="left", maintain_order="left")
 
@@ -244,7 +256,7 @@ def compare_command(
             scores, at, permutations=permutations, bootstraps=bootstraps, level=level, seed=seed
         )
         rows += [{"measure": str(measure), **asdict(pair)} for pair in found]
-    if posterior:
+    if posterior is not None:
         from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 
         drawn = draw_scores(

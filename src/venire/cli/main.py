@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": ("venire.cli.evaluate:compare_command", "Tell which of two runs is better."),
     "trust": ("venire.cli.trust:command", "Say how far a ranking of runs can be trusted."),
     "simulate": ("venire.cli.simulate:group", "Try pools and assessors out on known grades."),
+    "study": ("venire.cli.study:group", "Make studies, fill them, take out what was judged."),
     "serve": ("venire.cli.serve:command", "Serve the web application where people judge."),
     "demo": ("venire.cli.demo:command", "Run the whole chain on a small made-up collection."),
 }

@@ -104,8 +104,10 @@ def command(
     wanted: list[int | None] = numbers(depths, "--depth", int) or [None]
     if len(wanted) > 1 and (output or by != "pool" or name != "depth"):
         raise BadSetting("several depths give a table of depth pools; for more, name one --depth")
-    if judged_path and name not in ADAPTIVE:
+    if judged_path is not None and name not in ADAPTIVE:
         raise BadSetting(f"--judged is for adaptive strategies ({', '.join(ADAPTIVE)})")
+    if relevant_from != relevant_from:
+        raise BadSetting("--relevant-from is a grade, not nan")
     given: dict[str, Any] = {
         "budget": budget,
         "fusion": fusion,
@@ -116,8 +118,8 @@ def command(
     poolers = [strategy(name, {**given, "depth": depth}) for depth in wanted]
     table = read_run_files(runs)
     lists = Lists.of(table, depth=None if name == "depth" else wanted[0], ties=ties)
-    qrels = Qrels.read(qrels_path).require_rows(qrels_path) if qrels_path else None
-    judged = Qrels.read(judged_path) if judged_path else None
+    qrels = Qrels.read(qrels_path).require_rows(qrels_path) if qrels_path is not None else None
+    judged = Qrels.read(judged_path) if judged_path is not None else None
     known: dict[str, Any] = {"qrels": qrels, "relevant_from": relevant_from}
     rows: list[dict[str, Any]] = []
     notes = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from venire.cli.evaluate import KEEP, OVER, TIE, read_runs
+from venire.cli.evaluate import DRAWS, KEEP, OVER, POSTERIOR, TIE, read_runs
 from venire.errors import BadSetting, DataError, MissingColumns
 from venire.terminal.options import SEED, read_judgments, reading
 from venire.terminal.output import FORMAT, emit
@@ -45,6 +45,8 @@ def _explained(row: dict[str, Any]) -> str:
     help="Judgments by others of pairs of the qrels; without them two risks are not checked.",
 )
 @reading("By default the last, by judged_at or else by the order of the rows.")
+@POSTERIOR
+@DRAWS
 @click.option(
     "--depth", type=click.IntRange(min=1), default=10, show_default=True, help="Depth of the pool."
 )
@@ -88,6 +90,8 @@ def command(
     scale: str | None,
     drop_labels: tuple[str, ...],
     repeats: str | None,
+    posterior: str | None,
+    draws: int,
     depth: int,
     measure: str,
     groups: str | None,
@@ -104,6 +108,7 @@ def command(
     The verdict is green, amber, red, or not checked, with the number that decides it, the
     reason, and the cheapest next step.
     """
+    from venire.evaluation.uncertain import GradeProbabilities
     from venire.reliability.summary import trust
     from venire.tables.qrels import Qrels
 
@@ -127,6 +132,8 @@ def command(
         table,
         measure,
         judgments=others,
+        posterior=None if posterior is None else GradeProbabilities.read(posterior),
+        draws=draws,
         depth=depth,
         groups=None if groups is None else read_groups(groups),
         topics=topics,
@@ -162,6 +169,8 @@ def command(
             "scale": scale,
             "drop_labels": list(drop_labels),
             "repeats": repeats or "last" if judgments else None,
+            "posterior": posterior,
+            "draws": draws if posterior else None,
             "depth": depth,
             "measure": str(result.leave_one_out.measure),
             "groups": groups,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,8 @@ from venire.tables.runs import Runs
 Floats = NDArray[np.float64]
 TOPICS = ("qrels", "run")
 STRATIFIED = ("xinfAP", "infNDCG", "infNumRel")
+ESTIMATES = (*STRATIFIED, "infAP")
+"""Measures that take the judged pairs for a random sample of the pool."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ def evaluate(
     NoOverlap
         When runs and qrels share no topic.
     DataError
-        For grades that are not whole.
+        For grades that are not whole, and for an estimate from a sample (infAP, xinfAP, infNDCG,
+        infNumRel) under qrels of an adaptive pool.
 
     Examples
     --------
@@ -126,7 +129,8 @@ def rank(qrels: Qrels, runs: Runs, *, ties: str = "trec") -> RankTable:
         raise DataError("measures need whole grades; write the qrels with rule mode")
     _check_overlap(qrels, runs)
     pairs = qrels.frame.select("query_id", "doc_id")
-    return RankTable.of(runs, pairs, ties=ties).with_strata(qrels)
+    table = RankTable.of(runs, pairs, ties=ties).with_strata(qrels)
+    return replace(table, adaptive=qrels.adaptive)
 
 
 def score(
@@ -147,6 +151,7 @@ def score(
     topics : "qrels" or "run"
     """
     parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
+    _refuse_adaptive(table.adaptive, parsed)
     hits = table.hits(grades)
     shape = (len(table.runs), len(table.topics))
     values = np.stack([measure.compute(hits).reshape(shape) for measure in parsed])
@@ -165,7 +170,28 @@ def score(
             *(table.notes if topics == "qrels" else ()),
             *_empty_topics(table, hits, parsed),
             *_unsampled(table, hits, parsed),
+            *_adaptive_note(table.adaptive),
         ),
+    )
+
+
+def _refuse_adaptive(strategy: str, measures: list[Measure]) -> None:
+    """Refuse an estimate from a sample whose probabilities nobody knows."""
+    asked = [str(measure) for measure in measures if measure.name in ESTIMATES]
+    if strategy and asked:
+        raise DataError(
+            f"{asked[0]} is an estimate from a random sample, and the qrels come of an adaptive "
+            f"pool ({strategy}): what was found decided what was judged next, so its documents "
+            "have no known probability; make a stratified pool"
+        )
+
+
+def _adaptive_note(strategy: str) -> tuple[str, ...]:
+    if not strategy:
+        return ()
+    return (
+        f"the qrels come of an adaptive pool ({strategy}): intervals and tests are over topics "
+        "and know nothing of what the pool left out",
     )
 
 
@@ -178,12 +204,20 @@ def _unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[s
     cell = judged.topic * width + judged.strata
     size = np.bincount(cell, minlength=judged.topics * width)
     sampled = np.bincount(cell[judged.grade >= 0], minlength=size.size)
+    single = int(np.sum((size > 1) & (sampled == 1)))
+    lone: tuple[str, ...] = ()
+    if single and any(dict(measure.parameters).get("corrected") for measure in measures):
+        lone = (
+            f"{single} strata of topics have one document sampled of several: "
+            "xinfAP(corrected=True) cannot see two of them at once and is too low there",
+        )
     empty = np.flatnonzero((size > 0) & (sampled == 0))
     if not empty.size:
-        return ()
+        return lone
     names = [table.topics[at] for at in np.unique(empty // width)]
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return (
+        *lone,
         f"nothing was sampled from {empty.size} of the strata of topic {shown}, with "
         f"{size[empty].sum()} documents: not estimated there",
     )

@@ -47,6 +47,8 @@ class GradeProbabilities:
         """
         from venire.formats import read_frame
 
+        if not str(path):
+            raise BadLine("''", None, "is no folder name")
         place = Path(path)
         if place.is_dir():
             place = place / "items.parquet"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,8 @@ def read_qrels(
     name = str(path)
     data = read_bytes(path)
     if columns is None and not _is_table(path) and trec.is_trec(data):
-        frame, source = trec.read_qrels(data, name, decimals=decimals)
-        return Qrels.of(frame, source=source)
+        frame, adaptive, source = trec.read_qrels(data, name, decimals=decimals)
+        return replace(Qrels.of(frame, source=source), adaptive=adaptive)
     frame, source = _other(data, name)
     return Qrels.of(frame, columns=columns, source=source)
 
@@ -110,7 +111,7 @@ def write_qrels(qrels: Qrels, path: str | Path) -> None:
     if _is_table(path):
         write_frame(qrels.frame, path)
     else:
-        write_bytes(path, trec.write_qrels(qrels.frame, str(path)))
+        write_bytes(path, trec.write_qrels(qrels.frame, str(path), qrels.adaptive))
 
 
 def write_runs(runs: Runs, path: str | Path) -> None:

@@ -98,7 +98,10 @@ def read_run_files(paths: Iterable[str | Path]) -> Runs:
     so runs of these files are named by the file (``file`` or ``file/tag``), and a note says so.
     """
     files: list[Path] = []
-    for path in map(Path, paths):
+    for given in paths:
+        if not str(given):
+            raise DataError("'': is no file name")
+        path = Path(given)
         inside = _files(path, ".run") if path.is_dir() else [path]
         if not inside:
             raise DataError(f"{path}: there is no *.run file in the folder")

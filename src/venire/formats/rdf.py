@@ -12,6 +12,7 @@ import json
 import logging
 import re
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,7 +138,9 @@ _BASE = "http://relative.invalid/"
 def _as_written(rdflib: Any) -> Iterator[None]:
     """Keep literals as they are written, ``"01"^^xsd:integer`` too, and say nothing of odd ones."""
     log = logging.getLogger("rdflib.term")
-    with _LOCK:
+    with _LOCK, warnings.catch_warnings():
+        # rdflib warns of its own use of its own names.
+        warnings.filterwarnings("ignore", category=DeprecationWarning, module="rdflib")
         before = rdflib.NORMALIZE_LITERALS, log.disabled
         rdflib.NORMALIZE_LITERALS, log.disabled = False, True
         try:
@@ -154,7 +157,8 @@ def _rdflib(text: str, syntax: str, name: str) -> list[Triple]:
         from rdflib.exceptions import Error
     except ImportError:
         raise MissingExtra("rdflib", "web", f"Reading {name}") from None
-    graph = rdflib.Graph(bind_namespaces="none")
+    # Of JSON-LD's named graphs all triples count, whatever the name.
+    graph = rdflib.Dataset() if syntax == "json-ld" else rdflib.Graph(bind_namespaces="none")
     faults = (Error, SAXException, SyntaxError, ValueError, LookupError, TypeError, AttributeError,
               AssertionError, ArithmeticError, RecursionError, OSError)  # fmt: skip
     try:
@@ -172,7 +176,7 @@ def terms_of(graph: Any) -> list[Triple]:
     names: dict[Any, str] = {}
     return [
         (_term(s, rdflib, names), _term(p, rdflib, names), _term(o, rdflib, names))
-        for s, p, o in graph
+        for s, p, o, *_ in (graph.quads() if isinstance(graph, rdflib.Dataset) else graph)
     ]
 
 

@@ -51,6 +51,8 @@ def read_bytes(path: str | Path) -> bytes:
         When there is no such file, it cannot be unpacked, or it is empty.
     """
     name = str(path)
+    if not name:
+        raise BadLine("''", None, "is no file name")
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except FileNotFoundError:

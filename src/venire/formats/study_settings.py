@@ -107,9 +107,10 @@ def parse_settings(text: str, name: str = "study.toml") -> dict[str, Any]:
     try:
         settings = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        place = re.search(r"\(at line (\d+), column \d+\)", str(error))
-        reason = str(error).split(" (at")[0] if place else "it is nested too deep or no TOML"
-        line = int(place[1]) if place else None
+        said = str(error) if isinstance(error, ValueError) else "it is nested too deep"
+        place = re.search(r" \(at (?:line (\d+)|end of document)", said)
+        line = int(place[1] or text.count("\n") + 1) if place else None
+        reason = said[: place.start()] if place else said
         raise BadLine(name, line, f"is no TOML: {reason}") from None
     return check_settings(settings, name)
 

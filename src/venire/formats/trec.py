@@ -13,11 +13,13 @@ import re
 import polars as pl
 
 from venire.errors import BadLine, DataError
-from venire.tables.schema import Source
+from venire.tables.schema import MOST_WHOLE, Source
 
 _BLANKS = bytes.maketrans(b"\t\r\x0b\x0c", b"    ")
 _QRELS = ("query_id", "iteration", "doc_id", "relevance")
 _SAMPLE = ("query_id", "iteration", "doc_id", "stratum", "relevance")
+_ADAPTIVE = "adaptive:"
+"""Begins the second column of qrels of an adaptive pool; all tools ignore that column."""
 _RUN = ("query_id", "iteration", "doc_id", "rank", "score", "run_id")
 
 
@@ -69,8 +71,8 @@ def _read(
 ) -> tuple[pl.DataFrame, Source]:
     source = Source(name, lambda row: _line_of(data, row))
     frame = None
-    if not any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c")):
-        # Most files have one blank between fields: an empty cell shows where one has not.
+    if not any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c", b"  ")):
+        # Most files have one blank between fields; at the ends an empty cell shows it.
         frame = _parse(data, columns, wanted)
     if frame is None:
         frame = _parse(_normalise(data), columns, wanted)
@@ -82,23 +84,39 @@ def _read(
 def _parse(data: bytes, columns: tuple[str, ...], wanted: list[str]) -> pl.DataFrame | None:
     """Return the wanted columns, or None where a line has not the right fields."""
     run = columns is _RUN
+    schema: dict[str, type[pl.DataType]] = dict.fromkeys(columns, pl.String)
+    if run:
+        # Scores become numbers at once. Where one is none, the text is kept, for the error.
+        frame = _scan(data, schema | {"score": pl.Float64}, wanted, run=True)
+        if frame is not None and frame["score"].is_finite().all():
+            return frame
+    return _scan(data, schema, wanted, run=run)
+
+
+def _scan(
+    data: bytes, schema: dict[str, type[pl.DataType]], wanted: list[str], *, run: bool
+) -> pl.DataFrame | None:
+    """Return the wanted columns; the others are not kept."""
     try:
-        frame = pl.read_csv(
-            data,
-            separator=" ",
-            has_header=False,
-            infer_schema=False,
-            quote_char=None,
-            schema=dict.fromkeys(columns, pl.String),
-            # trec_eval reads six fields of a run and no further.
-            extra_columns="ignore" if run else "raise",
-            truncate_ragged_lines=run,
+        frame = (
+            pl.scan_csv(
+                data,
+                separator=" ",
+                has_header=False,
+                infer_schema=False,
+                quote_char=None,
+                schema=schema,
+                # trec_eval reads six fields of a run and no further.
+                extra_columns="ignore" if run else "raise",
+                truncate_ragged_lines=run,
+            )
+            .select(wanted)
+            .collect()
         )
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
         return None
-    # Of all columns: two blanks shift the cells after them.
     empty = frame.null_count().sum_horizontal().item() > 0
-    return None if empty or frame.width != len(columns) else frame.select(wanted)
+    return None if empty else frame
 
 
 def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
@@ -118,10 +136,13 @@ def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
     return DataError(f"{name}: cannot be read as `{form}`")
 
 
-def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.DataFrame, Source]:
-    """Read qrels; a grade that is no whole number is refused, unless decimals are asked for.
+def read_qrels(
+    data: bytes, name: str, *, decimals: bool = False
+) -> tuple[pl.DataFrame, str, Source]:
+    """Read qrels, and the adaptive strategy that the second column names, if it does.
 
-    Where the first line has five fields, the fourth is the stratum that a pair was sampled from.
+    A grade that is no whole number is refused, unless decimals are asked for. Where the first
+    line has five fields, the fourth is the stratum that a pair was sampled from.
 
     Raises
     ------
@@ -129,12 +150,19 @@ def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.Da
     """
     first = next((line for line in data.split(b"\n", 100) if line.strip()), b"")
     columns = _SAMPLE if len(first.split()) == 5 else _QRELS
-    wanted = [column for column in columns if column != "iteration"]
-    frame, source = _read(data, name, columns, wanted)
+    frame, source = _read(data, name, columns, list(columns))
+    marked = frame["iteration"].filter(frame["iteration"].str.starts_with(_ADAPTIVE))
+    adaptive = marked[0].removeprefix(_ADAPTIVE) if len(marked) else ""
+    frame = frame.drop("iteration")
     if decimals:
-        return frame, source
+        return frame, adaptive, source
     grade = frame["relevance"]
-    bad = grade.cast(pl.Int64, strict=False).is_null()
+    number = grade.cast(pl.Int64, strict=False)
+    large = number.abs() > MOST_WHOLE
+    if large.any():
+        row = int(large.arg_true()[0])
+        raise source.error(row, f"the grade {grade[row]} is too large")
+    bad = number.is_null()
     if bad.any():
         row = int(bad.arg_true()[0])
         raise source.error(
@@ -142,7 +170,7 @@ def read_qrels(data: bytes, name: str, *, decimals: bool = False) -> tuple[pl.Da
             f"the grade is {grade[row]!r}, not a whole number; real-valued grades are read "
             "with decimals=True",
         )
-    return frame, source
+    return frame, adaptive, source
 
 
 def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
@@ -166,10 +194,11 @@ def _check_ids(frame: pl.DataFrame, name: str, columns: tuple[str, ...]) -> None
             )
 
 
-def write_qrels(frame: pl.DataFrame, name: str) -> bytes:
-    """Return TREC qrels text."""
+def write_qrels(frame: pl.DataFrame, name: str, adaptive: str = "") -> bytes:
+    """Return TREC qrels text; the second column names the adaptive strategy, or is 0."""
     _check_ids(frame, name, ("query_id", "doc_id"))
-    out = frame.select("query_id", pl.lit("0").alias("iteration"), "doc_id", "relevance")
+    mark = pl.lit(f"{_ADAPTIVE}{adaptive}" if adaptive else "0").alias("iteration")
+    out = frame.select("query_id", mark, "doc_id", "relevance")
     return out.write_csv(include_header=False, separator=" ", quote_style="never").encode()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -78,8 +79,11 @@ def _refusal(scope: Scope, headers: Headers) -> tuple[int, str] | None:
 _ELSEWHERE = "this request comes from another site; open the page here and try again"
 
 
-class TooLong(Exception):
+class TooLong(HTTPException):
     """The body of a request went past its limit while it was read."""
+
+    def __init__(self) -> None:
+        super().__init__(413, "the request is too long")
 
 
 def _limited(receive: Receive, limit: int) -> Receive:

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from venire.errors import BadSetting
+from venire.errors import BadSetting, DataError
 from venire.measures.hits import Floats, Hits, Longs, ratio
 
 DCG = ("log2", "exp-log2")
 
 
+MOST = 50
+"""Largest grade that 2^grade is taken of: past it a double cannot tell 2^grade - 1 from 2^grade."""
+
+
 def _gain(grade: Longs, dcg: str) -> Floats:
     positive = np.maximum(grade, 0).astype(np.float64)
-    return positive if dcg == "log2" else np.exp2(positive) - 1.0
+    return positive if dcg == "log2" else _power(grade)
+
+
+def _power(grade: Longs) -> Floats:
+    """Return 2^grade - 1, 0 for a negative grade."""
+    highest = int(grade.max(initial=0))
+    if highest > MOST:
+        raise DataError(
+            f"there is a grade {highest}, and 2^grade is only taken up to {MOST}; "
+            "nDCG takes the grade itself for the gain"
+        )
+    power: Floats = np.exp2(np.maximum(grade, 0)) - 1.0
+    return power
 
 
 def ndcg(hits: Hits, *, dcg: str, cutoff: int | None, judged_only: bool) -> Floats:
@@ -45,7 +61,8 @@ def expected_reciprocal_rank(hits: Hits, *, cutoff: int | None, highest: int) ->
     takes 4 for the highest grade. Chapelle et al., CIKM 2009.
     """
     top = max(highest, int(hits.judged.grade.max(initial=0)))
-    stop = np.where(hits.grade > 0, (np.exp2(np.maximum(hits.grade, 0)) - 1) / 2.0**top, 0.0)
+    _power(hits.judged.grade)
+    stop = _power(hits.grade) / 2.0**top
     goes_on = np.cumsum(np.log1p(-stop))
     # What the user went on past before this document, in this segment alone.
     before = goes_on - np.log1p(-stop)

@@ -53,7 +53,7 @@ FAMILIES = {
         Family("ERR", gain.expected_reciprocal_rank, {"highest": 4}, "cutoff"),
         Family("Bpref", incomplete.bpref, _REL),
         Family("infAP", incomplete.inferred_ap, _REL),
-        Family("xinfAP", stratified.extended_inferred_ap, _REL),
+        Family("xinfAP", stratified.extended_inferred_ap, {"rel": 1, "corrected": False}),
         Family("infNDCG", stratified.inferred_ndcg),
         Family("infNumRel", stratified.estimated_relevant, _REL, mean="sum"),
         Family("RBP", rank_biased.rank_biased_precision, {"p": 0.8, "rel": 1}, "cutoff"),
@@ -162,8 +162,9 @@ def _parameters(inside: str | None, text: str) -> dict[str, Any]:
 def _check(name: str, key: str, value: Any) -> None:
     right = {
         "rel": lambda: isinstance(value, int) and not isinstance(value, bool),
-        "highest": lambda: isinstance(value, int) and value > 0,
+        "highest": lambda: isinstance(value, int) and 0 < value <= gain.MOST,
         "judged_only": lambda: isinstance(value, bool),
+        "corrected": lambda: isinstance(value, bool),
         "dcg": lambda: value in gain.DCG,
         "p": lambda: isinstance(value, float) and 0 < value < 1,
         "beta": lambda: isinstance(value, (int, float)) and value > 0,

@@ -16,7 +16,7 @@ from venire.measures.hits import Floats, Hits, Longs, Mask, ratio
 EPSILON = 1e-5
 
 
-def extended_inferred_ap(hits: Hits, *, rel: int) -> Floats:
+def extended_inferred_ap(hits: Hits, *, rel: int, corrected: bool) -> Floats:
     """xinfAP: average precision estimated from a stratified sample of the pool.
 
     ``1/R sum_c N_c/n_c sum prec``, over the sampled relevant documents of stratum c, with
@@ -24,8 +24,10 @@ def extended_inferred_ap(hits: Hits, *, rel: int) -> Floats:
     the stratum, s_c of them sampled and r_c relevant; e = 1e-5, and 3e as NIST's sample_eval has
     it. R is infNumRel. Where nothing above is sampled the share is 1/3, whatever the truth: judge
     the top of the pool wholly, or the estimate is biased there.
-    Yilmaz, Kanoulas and Aslam, SIGIR 2008.
+    Yilmaz, Kanoulas and Aslam, SIGIR 2008. ``corrected``: see :func:`corrected_ap`.
     """
+    if corrected:
+        return corrected_ap(hits, rel=rel)
     relevant = hits.grade >= rel
     sampled = hits.grade >= 0
     found = np.zeros(hits.grade.size)
@@ -37,6 +39,46 @@ def extended_inferred_ap(hits: Hits, *, rel: int) -> Floats:
     precision = (1.0 + found) / hits.rank
     total = hits.sum(precision * _weight(hits), relevant)
     return ratio(total, estimated_relevant(hits, rel=rel))
+
+
+def corrected_ap(hits: Hits, *, rel: int) -> Floats:
+    """xinfAP(corrected=True): the same quantity, without the two biases of NIST's formula.
+
+    ``(A + C/R) / (R + V/R)``. A estimates the sum of precisions without bias (Horvitz and
+    Thompson 1952): each pair of relevant documents, i at rank k and j above it, counts
+    ``1/k`` over the probability that both are sampled; so no share is guessed where nothing above
+    was sampled. V estimates the variance of R, and C its covariance with A, which takes the bias
+    of A / R from order 1/n to 1/n^2 (Beale 1962; Tin, JASA 1965; Cochran, Sampling Techniques,
+    6.15). Within a stratum V is ``N (N - n) m (1 - m/n) / (n (n - 1))`` for m relevant of n.
+    Two documents of a stratum are never both sampled where n = 1: their pairs go without.
+    """
+    relevant = hits.grade >= rel
+    judged = hits.judged
+    size, sampled, found = (
+        _table(hits, mask)
+        for mask in (judged.grade == judged.grade, judged.grade >= 0, judged.grade >= rel)
+    )
+    weight = ratio(size, sampled)
+    own = ratio(size - 1.0, sampled - 1.0)
+    share = ratio(found, sampled)
+    spread = ratio(size * (size - sampled) * (1.0 - share), sampled * (sampled - 1.0))
+    topic = hits.segment % max(judged.topics, 1)
+    mine = weight[topic, hits.strata]
+    above = np.ones(hits.grade.size)
+    shared = np.zeros(hits.grade.size)
+    for stratum in range(size.shape[1]):
+        inside = hits.strata == stratum
+        good = hits.running(inside & relevant) - (inside & relevant)
+        both = own[topic, stratum]
+        above += good * np.where(inside, both, weight[topic, stratum])
+        shared += good * np.where(inside, both, mine) * spread[topic, stratum]
+    total = hits.sum(above / hits.rank * mine, relevant)
+    covariance = hits.sum((above * spread[topic, hits.strata] + shared) / hits.rank, relevant)
+    number = estimated_relevant(hits, rel=rel)
+    variance = hits.per_topic((spread * found).sum(axis=1))
+    zero = np.zeros_like(number)
+    over = np.divide(1.0, number, out=zero, where=number > 0)
+    return ratio(total + covariance * over, number + variance * over)
 
 
 def inferred_ndcg(hits: Hits) -> Floats:
@@ -65,6 +107,15 @@ def _strata(hits: Hits) -> Iterator[Mask]:
     """Return which hits lie in each stratum."""
     for stratum in np.unique(hits.judged.strata):
         yield hits.strata == stratum
+
+
+def _table(hits: Hits, mask: Mask) -> Floats:
+    """Return how many pairs of a mask each topic has in each stratum [T, strata]."""
+    judged = hits.judged
+    width = int(judged.strata.max(initial=0)) + 1
+    cell = (judged.topic * width + judged.strata)[mask]
+    counts = np.bincount(cell, minlength=judged.topics * width)
+    return counts.reshape(judged.topics, width).astype(np.float64)
 
 
 def _cells(hits: Hits) -> tuple[Longs, Floats]:

@@ -177,6 +177,9 @@ def upgrade() -> None:
         postgresql_where=sa.text("taken < overlap"),
     )
     op.create_index(op.f("ix_task_pair_id"), "task", ["pair_id"], unique=False)
+    op.create_index(
+        "ix_task_places", "task", ["campaign_id", "topic_id", "overlap", "taken"], unique=False
+    )
     op.create_table(
         "lease",
         sa.Column("id", sa.String(), nullable=False),

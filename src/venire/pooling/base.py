@@ -139,7 +139,8 @@ class Pool:
         """Write the pool.
 
         A table where the ending is .csv, .tsv, .jsonl or .parquet. Otherwise TREC qrels, in
-        which the grade is that of ``qrels`` and -1 says "in the pool, not judged". For a
+        which the grade is that of ``qrels`` and -1 says "in the pool, not judged"; those of an
+        adaptive pool carry the mark ``adaptive:STRATEGY`` in the second column. For a
         stratified pool the lines are ``topic 0 document stratum grade`` with -1 for "not
         sampled", as xinfAP's sample_eval reads them; these need ``qrels``.
         """
@@ -154,7 +155,8 @@ class Pool:
                 )
             write_bytes(path, _five_columns(self, qrels))
         else:
-            write_qrels(Qrels(graded(self.frame, qrels).select(*PAIR, "relevance")), path)
+            frame = graded(self.frame, qrels).select(*PAIR, "relevance")
+            write_qrels(Qrels(frame, adaptive=self.strategy if self.biased else ""), path)
 
 
 class Pooler(Protocol):

@@ -62,11 +62,14 @@ class Audit:
         Of the judge's errors, were the qrels right.
     mirror : FavouredSystem
         Of the errors of the qrels, were the judge right.
+    differ : int
+        Pairs to which judge and qrels give different grades.
     """
 
     judge: str
     found: FavouredSystem
     mirror: FavouredSystem
+    differ: int = 0
 
     def both_ways(self, level: float = 0.05) -> bool:
         """Return whether the qrels seem to favour the same run as the judge.
@@ -98,7 +101,8 @@ class Audit:
             favoured_system(table, a, b, depth=depth, permutations=permutations, seed=seed)
             for a, b in ((human, grades), (grades, human))
         )
-        return cls(judge, found, mirror)
+        both = (human != ABSENT) & (human >= 0) & (grades != ABSENT) & (grades >= 0)
+        return cls(judge, found, mirror, int(np.sum(both & (human != grades))))
 
 
 def favoured_system(

@@ -12,6 +12,7 @@ import polars as pl
 from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import Scores, rank, score
+from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import Measure
 from venire.measures.hits import Longs
 from venire.pooling.base import Lists
@@ -21,11 +22,13 @@ from venire.reliability.favoured_system import Audit
 from venire.reliability.generalizability import Generalizability, generalizability
 from venire.reliability.leave_one_out import LeaveOneOut, leave_one_out
 from venire.reliability.substitution import Substitution, substitute
+from venire.reliability.uncertain_grades import UncertainGrades, uncertain_grades
 from venire.reliability.unjudged import DEPTH, Unjudged, unjudged
 from venire.reliability.verdict import (
     Risk,
     assessors_risk,
     favour_risk,
+    grades_risk,
     outsiders_risk,
     pool_risk,
     topics_risk,
@@ -49,7 +52,8 @@ class Trust:
     Attributes
     ----------
     risks : tuple of Risk
-        The verdict, one a risk, always the same five in the same order.
+        The verdict, one a risk, always the same five in the same order, and with a posterior
+        "grades are uncertain".
     scores : Scores
         Under the qrels.
     unjudged : Unjudged
@@ -61,6 +65,8 @@ class Trust:
     generalizability : Generalizability
     power : DiscriminativePower or None
         None where there is no topic that all runs have.
+    uncertain : UncertainGrades or None
+        What qrels drawn from a posterior do to the ranking; None without one.
     notes : tuple of str
     seed : int
     version : str
@@ -74,6 +80,7 @@ class Trust:
     audits: tuple[Audit, ...]
     generalizability: Generalizability
     power: DiscriminativePower | None
+    uncertain: UncertainGrades | None
     notes: tuple[str, ...]
     seed: int
     version: str
@@ -98,6 +105,8 @@ def trust(
     measure: str | Measure = "AP",
     *,
     judgments: Judgments | None = None,
+    posterior: GradeProbabilities | None = None,
+    draws: int = 200,
     depth: int = 10,
     groups: Mapping[str, str] | None = None,
     topics: str = "qrels",
@@ -117,6 +126,11 @@ def trust(
     judgments : Judgments, optional
         Grades by other annotators of pairs of the qrels, on the scale of the qrels. Without them
         two of the five risks are not checked.
+    posterior : GradeProbabilities, optional
+        Grade probabilities that the qrels were inferred from, as an aggregation writes them. Adds
+        a sixth risk, by qrels drawn from them.
+    draws : int
+        How many qrels are drawn.
     depth : int
         Of the pool that the runs made.
     groups : mapping, optional
@@ -172,6 +186,11 @@ def trust(
     why = "no judgments by others were given"
     if judgments is not None:
         why = f"no annotator judged {LEAST_PAIRS} pairs of the qrels"
+    drawn = None
+    if posterior is not None:
+        drawn = uncertain_grades(
+            posterior, runs, measure, draws=draws, seed=seed, topics=topics, ties=ties
+        )
     lists = Lists.of(runs, depth=max(2 * depth, DEPTH), ties=ties)
     risks = (
         pool_risk(left, len(table.runs), _missing(lists, qrels, 2 * depth)),
@@ -179,6 +198,7 @@ def trust(
         assessors_risk(swaps, why),
         favour_risk(audits, why),
         topics_risk(variance, power),
+        *(() if drawn is None else (grades_risk(drawn),)),
     )
     return Trust(
         risks=risks,
@@ -189,6 +209,7 @@ def trust(
         audits=audits,
         generalizability=variance,
         power=power,
+        uncertain=drawn,
         notes=(*qrels.notes, *scores.notes, *left.notes, *notes),
         seed=seed,
         version=version("venire"),

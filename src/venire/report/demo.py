@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -117,8 +117,11 @@ def _row(name: str, posterior: Posterior, gold: Qrels) -> dict[str, Any]:
     }
 
 
-def write_demo(demo: Demo, folder: Path) -> Path:
-    """Write the collection, the qrels and the page; return the page's path."""
+def write_demo(demo: Demo, folder: Path, played: Sequence[Mapping[str, Any]] = ()) -> Path:
+    """Write the collection, the qrels and the page; return the page's path.
+
+    ``played`` is how a campaign through the web application went, by type of annotator.
+    """
     made = demo.collection
     write_frame(made.topics, folder / "topics.tsv")
     write_frame(made.documents, folder / "documents.jsonl")
@@ -131,11 +134,11 @@ def write_demo(demo: Demo, folder: Path) -> Path:
         posterior.qrels().write(folder / "qrels" / f"{name}.qrels")
     posterior_page(demo.posteriors[BEST]).write(folder / f"{BEST}.html")
     path = folder / "report.html"
-    _page(demo).write(path, footer=f"Venire {version('venire')}")
+    _page(demo, played).write(path, footer=f"Venire {version('venire')}")
     return path
 
 
-def _page(demo: Demo) -> Page:
+def _page(demo: Demo, played: Sequence[Mapping[str, Any]]) -> Page:
     page = Page("From a noisy crowd to grades you can trust")
     made = demo.collection
     mine = [row for row in demo.rows if row["data"] == "made up"]
@@ -150,6 +153,14 @@ def _page(demo: Demo) -> Page:
     _models(page, "Models against the truth", mine)
     _systems(page, demo, mine)
     _people(page, demo)
+    if played:
+        page.heading("A campaign through the web application")
+        page.text(
+            "The same subjects as a study, judged over HTTP by simulated people. Two documents "
+            "of every batch had a known grade: who missed them had the whole batch rejected, "
+            "and others judged its documents again."
+        )
+        page.table(played)
     theirs = [row for row in demo.rows if row["data"] == "trec-rf10"]
     if theirs:
         _models(page, "The same on real data: the TREC 2010 crowd", theirs)

@@ -11,6 +11,7 @@ import polars as pl
 from venire.reliability.favoured_system import Audit
 from venire.reliability.rank_correlation import places
 from venire.reliability.summary import Trust
+from venire.reliability.uncertain_grades import UncertainGrades
 from venire.reliability.verdict import AMBER, GREEN, NOT_CHECKED, RED
 from venire.report.page import Page, plain
 
@@ -19,7 +20,7 @@ LINES = 60
 WORDS = {
     GREEN: "Green: no sign of it",
     AMBER: "Amber: look closer",
-    RED: "Red: do not rely on the order",
+    RED: "Red: the order may not hold",
     NOT_CHECKED: "Not checked",
 }
 
@@ -28,7 +29,7 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
     """Write a trust report; return the files.
 
     ``verdict``, ``scores``, ``unjudged``, ``leave_one_out`` and, with judgments, ``substitution``,
-    ``ranks`` and ``favoured`` as .csv, and ``report.html``.
+    ``ranks`` and ``favoured``, and with a posterior ``uncertain``, as .csv, and ``report.html``.
     """
     text = ("verdict", "what", "reason", "next_step")
     verdict = pl.DataFrame(
@@ -51,6 +52,8 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
             one.found.frame.select(pl.lit(one.judge).alias("judge"), pl.all())
             for one in result.audits
         )
+    if result.uncertain is not None:
+        tables["uncertain"] = result.uncertain.frame
     return trust_page(result).write_beside(
         tables, folder, footer=f"Venire {result.version}, seed {result.seed}"
     )
@@ -90,14 +93,54 @@ def trust_page(result: Trust) -> Page:
     if result.audits:
         page.heading("Does a judge favour a system?")
         page.text(
-            "The system that each judge's errors follow most: z in standard deviations of chance, "
-            "p corrected for the number of systems. Both ways: the errors of the qrels follow it "
-            "too, so it may be the qrels that err."
+            "The system whose ranks each judge's differences from the qrels follow most: z in "
+            "standard deviations of chance, p corrected for the number of systems. The test cannot "
+            "say which of the two errs; both ways: seen from the judge, the qrels' differences "
+            "follow it too. Only a third opinion on those pairs can tell."
         )
         page.table([_favour_row(one) for one in result.audits])
+    if result.uncertain is not None:
+        _uncertain(page, result.uncertain)
     page.heading("Notes")
     page.notes(result.notes)
     return page
+
+
+def _uncertain(page: Page, found: UncertainGrades) -> None:
+    """Plot each run's score with the interval that uncertain grades give it."""
+    import plotly.graph_objects as go
+
+    page.heading("What uncertain grades do")
+    tau = found.interval
+    said = [f"{found.draws} qrels drawn from the grade probabilities, seed {found.seed}."]
+    if tau is not None:
+        low, high = tau
+        said.append(
+            f"Tau with the order by likeliest grades: {low:.3f} to {high:.3f} in 95% of the draws."
+        )
+    said.append("beats_next: the share of draws in which a run is ahead of the next one.")
+    page.text(" ".join(said))
+    rows = found.frame.to_dicts()
+    shown = rows[:LINES]
+    figure = go.Figure(
+        go.Scatter(
+            x=[row["score"] for row in shown],
+            y=[plain(row["run_id"]) for row in shown],
+            mode="markers",
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                # The score by likeliest grades may lie outside what the draws give.
+                "array": [max(row["high"] - row["score"], 0.0) for row in shown],
+                "arrayminus": [max(row["score"] - row["low"], 0.0) for row in shown],
+            },
+        )
+    )
+    figure.update_xaxes(title=plain(str(found.measure)))
+    figure.update_yaxes(autorange="reversed", type="category")
+    more = f" The first {LINES} of {len(rows)} runs." if len(rows) > LINES else ""
+    caption = f"Score under the likeliest grades, and where 95% of the drawn qrels put it.{more}"
+    page.plot(figure, rows, caption=caption)
 
 
 def _sentence(result: Trust) -> str:

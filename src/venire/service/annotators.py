@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 from sqlalchemy import Integer, case, func, literal_column, select
@@ -24,15 +24,15 @@ from venire.store.people import Membership, User
 
 Row = dict[str, Any]
 STEP_MS = 500
-"""Active times are counted in steps of half a second; a median is read off within its step."""
+MOST_MS = 60_000
 LEAST = 20
 """Who gave fewer labels, or fewer than half as many golds, is not flagged."""
 FAST = 1 / 3
 SAME = 0.95
 GOLD = 0.7
 FLAGS = {
-    "fast": "median active time below a third of the other annotators' median (at least "
-    f"{LEAST} judgments, three annotators)",
+    "fast": "mean active time, of each document a minute at most, below a third of the median of "
+    f"the other annotators' (at least {LEAST} judgments, three annotators)",
     "one label": f"one label given more than {SAME:.0%} of the time (at least {LEAST} judgments)",
     "gold": f"accuracy on gold below {GOLD:.0%}: the whole 95% interval is",
     "drift": "accuracy on gold in the last wave differs from that in the waves before: "
@@ -45,8 +45,9 @@ class _Work:
     """What one annotator gave, counted."""
 
     labels: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    steps: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     answers: int = 0
+    timed: int = 0
+    capped_ms: int = 0
     accepted: int = 0
     rejected: int = 0
     undecided: int = 0
@@ -54,14 +55,8 @@ class _Work:
 
     @property
     def seconds(self) -> float | None:
-        """Median active time: half of the judgments took less."""
-        total = sum(self.steps.values())
-        passed = 0
-        for step, n in sorted(self.steps.items()):
-            if 2 * (passed + n) >= total:
-                return (step + (total / 2 - passed) / n) * STEP_MS / 1000
-            passed += n
-        return None
+        """Mean active time; of each answer a minute at most."""
+        return self.capped_ms / 1000 / self.timed if self.timed else None
 
     @property
     def most(self) -> tuple[int | None, float | None]:
@@ -78,22 +73,72 @@ class _Work:
         return wilson(right, sum(one[1] for one in self.gold.values()))
 
 
-def _work(session: Session, study_id: str) -> dict[str, _Work]:
-    """All work of a study by annotator; counted in the database."""
-    found: dict[str, _Work] = defaultdict(_Work)
+class Given(NamedTuple):
+    """How many answers of one label an annotator gave in a campaign, and their active time."""
+
+    campaign_id: str
+    annotator_id: str
+    label: int | None
+    answers: int
+    timed: int
+    active_ms: int
+    capped_ms: int
+
+
+def given(session: Session, study_id: str) -> list[Given]:
+    """All answers of a study, counted in the order of an index: one pass, nothing sorted."""
+    ms = Judgment.active_ms
+    capped = case((ms > MOST_MS, MOST_MS), else_=ms)
+    rows = session.execute(
+        select(
+            Judgment.campaign_id,
+            Judgment.annotator_id,
+            Judgment.label,
+            func.count(),
+            func.count(ms),
+            func.coalesce(func.sum(ms), 0),
+            func.coalesce(func.sum(capped), 0),
+        )
+        .where(Judgment.campaign_id.in_(select(Campaign.id).where(Campaign.study_id == study_id)))
+        .group_by(Judgment.campaign_id, Judgment.annotator_id, Judgment.label)
+    )
+    return [Given(*row[:5], int(row[5]), int(row[6])) for row in rows]
+
+
+def _medians(session: Session, study_id: str) -> dict[str, float]:
+    """Median active seconds of each annotator's labels, read off within steps of half a second."""
     ours = Judgment.campaign_id.in_(select(Campaign.id).where(Campaign.study_id == study_id))
-    who = Judgment.annotator_id
-    labels = select(who, Judgment.label, func.count()).where(ours).group_by(who, Judgment.label)
-    for annotator, label, n in session.execute(labels):
-        found[annotator].answers += n
-        if label is not None:
-            found[annotator].labels[label] += n
-    # What is divided and floored by the databases alike: whole numbers by whole numbers.
+    # Divided and floored by both databases alike: a whole number by a whole number.
     step = literal_column(f"judgment.active_ms / {STEP_MS}", Integer)
     timed = Judgment.active_ms.is_not(None) & Judgment.label.is_not(None)
-    times = select(who, step, func.count()).where(ours, timed).group_by(who, step)
-    for annotator, at, n in session.execute(times):
-        found[annotator].steps[at] += n
+    who = Judgment.annotator_id
+    steps: dict[str, dict[int, int]] = defaultdict(dict)
+    for annotator, at, n in session.execute(
+        select(who, step, func.count()).where(ours, timed).group_by(who, step)
+    ):
+        steps[annotator][at] = n
+    return {annotator: _median(found) for annotator, found in steps.items()}
+
+
+def _median(steps: dict[int, int]) -> float:
+    half, passed = sum(steps.values()) / 2, 0
+    for step, n in sorted(steps.items()):
+        if passed + n >= half:
+            return (step + (half - passed) / n) * STEP_MS / 1000
+        passed += n
+    raise ValueError("no times")
+
+
+def _work(session: Session, study_id: str, answers: Sequence[Given]) -> dict[str, _Work]:
+    """All work of a study by annotator."""
+    found: dict[str, _Work] = defaultdict(_Work)
+    for one in answers:
+        work = found[one.annotator_id]
+        work.answers += one.answers
+        if one.label is not None:
+            work.labels[one.label] += one.answers
+            work.timed += one.timed
+            work.capped_ms += one.capped_ms
     batches = session.execute(
         select(
             Batch.annotator_id,
@@ -132,7 +177,7 @@ def _flags(work: dict[str, _Work]) -> dict[str, list[tuple[str, str]]]:
         mine = times.get(who)
         if mine is not None and len(others) >= 2 and mine < FAST * median(others):
             found.append(
-                ("fast", f"median {mine:.1f} s a document; the others take {median(others):.1f} s")
+                ("fast", f"{mine:.1f} s a document; the others take {median(others):.1f} s")
             )
         label, share = one.most
         if share is not None and share > SAME and sum(one.labels.values()) >= LEAST:
@@ -161,9 +206,12 @@ def _drift(work: _Work) -> Iterator[tuple[str, str]]:
         )
 
 
-def flagged(session: Session, study_id: str) -> list[Row]:
+def flagged(session: Session, study_id: str, answers: Sequence[Given] | None = None) -> list[Row]:
     """Annotators who are not paused and of whom something is odd: ``annotator_id, name, text``."""
-    flags = {who: found for who, found in _flags(_work(session, study_id)).items() if found}
+    answers = given(session, study_id) if answers is None else answers
+    flags = {
+        who: found for who, found in _flags(_work(session, study_id, answers)).items() if found
+    }
     rows = session.execute(
         select(User.id, User.name)
         .join(Membership, Membership.user_id == User.id)
@@ -197,8 +245,9 @@ def annotators(session: Session, study_id: str, *, agreement: bool = True) -> li
         high``), ``median_seconds, label, label_share, items, kappa, quadratic_kappa, leniency``
         (with the others), ``flags`` (each ``kind, text, rule``), ``paused_at, pause_reason``.
     """
-    work = _work(session, study_id)
+    work = _work(session, study_id, given(session, study_id))
     flags = _flags(work)
+    medians = _medians(session, study_id)
     sides = _gold_sides(session, study_id)
     rest = _agreement(session, study_id) if agreement else {}
     people = session.execute(
@@ -226,7 +275,7 @@ def annotators(session: Session, study_id: str, *, agreement: bool = True) -> li
                 "gold": _plain(mine.accuracy()),
                 "gold_relevant": _plain(sides.get((who, True), wilson(0, 0))),
                 "gold_not_relevant": _plain(sides.get((who, False), wilson(0, 0))),
-                "median_seconds": mine.seconds,
+                "median_seconds": medians.get(who),
                 "label": label,
                 "label_share": share,
                 **rest.get(who, dict.fromkeys(_WITH_OTHERS)),

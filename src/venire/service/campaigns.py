@@ -54,6 +54,18 @@ def get_campaign(session: Session, campaign_id: str, study_id: str | None = None
     return campaign
 
 
+def find_campaign(session: Session, study_id: str, name: str) -> Campaign:
+    """The campaign of a study by its name or id."""
+    found = session.scalar(
+        select(Campaign).where(
+            Campaign.study_id == study_id, (Campaign.name == name) | (Campaign.id == name)
+        )
+    )
+    if found is None:
+        raise NotFound("campaign", name)
+    return found
+
+
 def open_campaign(session: Session, campaign_id: str) -> Campaign:
     """Let annotators in.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from sqlalchemy import Integer, case, func, select
 from sqlalchemy.orm import Session
 
 from venire.evaluation.proportion import Z99, Proportion, difference, wilson
-from venire.service.annotators import flagged
+from venire.service.annotators import Given, flagged, given
 from venire.service.studies import counts, get_study
 from venire.store.base import now
 from venire.store.judging import Batch, Campaign, Judgment, Lease, Task
@@ -39,6 +39,7 @@ def overview(session: Session, study_id: str, at: datetime | None = None) -> Row
         select(Campaign).where(Campaign.study_id == study_id).order_by(Campaign.wave)
     ).all()
     by_topic = _coverage(session, study_id)
+    answers = given(session, study_id)
     rows = []
     for campaign in campaigns:
         mine = [row for row in by_topic if row["campaign_id"] == campaign.id]
@@ -56,7 +57,7 @@ def overview(session: Session, study_id: str, at: datetime | None = None) -> Row
         )
     waves = rejections(session, study_id)
     for row in rows:
-        row["pace"] = _pace(session, row, at)
+        row["pace"] = _pace(session, row, answers, at)
         row["rejected"] = asdict(waves.get(row["campaign_id"], wilson(0, 0)))
     return {
         "study_id": study_id,
@@ -64,7 +65,7 @@ def overview(session: Session, study_id: str, at: datetime | None = None) -> Row
         "counts": counts(session, study_id),
         "campaigns": rows,
         "topics": by_topic,
-        "alarms": _alarms(session, study_id, rows, waves, at),
+        "alarms": _alarms(session, study_id, rows, waves, answers, at),
     }
 
 
@@ -134,7 +135,9 @@ def _done(session: Session, campaign_id: str, topic_id: int) -> int:
     return session.scalar(query.where(Task.taken >= Task.overlap, ~live.exists())) or 0
 
 
-def _pace(session: Session, campaign: Mapping[str, Any], at: datetime) -> Row:
+def _pace(
+    session: Session, campaign: Mapping[str, Any], answers: Sequence[Given], at: datetime
+) -> Row:
     """Judgments an hour of the last day, active time, and how long the rest will take.
 
     ``hours_left`` is by the clock, at the pace of the last day: places left, times the judgments
@@ -143,14 +146,11 @@ def _pace(session: Session, campaign: Mapping[str, Any], at: datetime) -> Row:
     where nothing says how fast it goes.
     """
     mine = Judgment.campaign_id == campaign["campaign_id"]
-    given, active_ms, timed, last = session.execute(
-        select(
-            func.count(),
-            func.sum(Judgment.active_ms),
-            func.count(Judgment.active_ms),
-            func.max(Judgment.judged_at),
-        ).where(mine)
-    ).one()
+    here = [one for one in answers if one.campaign_id == campaign["campaign_id"]]
+    number = sum(one.answers for one in here)
+    timed = sum(one.timed for one in here)
+    active_ms = sum(one.active_ms for one in here)
+    last = session.scalar(select(func.max(Judgment.judged_at)).where(mine))
     since = at - DAY
     opened = campaign["opened_at"]
     hours = 24.0
@@ -160,15 +160,15 @@ def _pace(session: Session, campaign: Mapping[str, Any], at: datetime) -> Row:
         select(func.count()).where(mine, Judgment.judged_at > since, Judgment.judged_at <= at)
     )
     per_hour = (lately or 0) / hours
-    seconds = float(active_ms or 0) / 1000 / timed if timed else None
+    seconds = active_ms / 1000 / timed if timed else None
     left = campaign["asked"] - campaign["filled"]
-    cost = given / campaign["filled"] if campaign["filled"] else None
+    cost = number / campaign["filled"] if campaign["filled"] else None
     return {
-        "judgments": given,
+        "judgments": number,
         "last_day": lately,
         "per_hour": per_hour,
         "mean_active_seconds": seconds,
-        "active_hours": float(active_ms) / 3_600_000 if active_ms else 0.0,
+        "active_hours": active_ms / 3_600_000,
         "last_at": last,
         "places_left": left,
         "hours_left": left * cost / per_hour if cost is not None and per_hour else None,
@@ -208,6 +208,7 @@ def _alarms(
     study_id: str,
     campaigns: list[Row],
     waves: Mapping[str, Proportion],
+    answers: Sequence[Given],
     at: datetime,
 ) -> list[Row]:
     alarms: list[Row] = []
@@ -230,7 +231,7 @@ def _alarms(
         _progress_alarm(add, row, at)
     for name, seen, there in _gold_out(session, study_id):
         add("gold", f"gold has run out for {name}: all {there} seen ({seen} shown); add gold")
-    for flag in flagged(session, study_id):
+    for flag in flagged(session, study_id, answers):
         add("annotator", f"{flag['name']}: {flag['text']}")
     return alarms
 
@@ -258,22 +259,31 @@ def _gold_out(session: Session, study_id: str) -> list[tuple[str, int, int]]:
     open_ones = select(Campaign.id).where(Campaign.study_id == study_id, Campaign.state == "open")
     if not there or session.scalar(open_ones.limit(1)) is None:
         return []
-    ours = select(Gold.pair_id).where(Gold.study_id == study_id, Gold.active)
+    # Grouped in the order of the index of gold leases, first; which study they are of, after.
+    members = select(Membership.user_id).where(
+        Membership.study_id == study_id, Membership.paused_at.is_(None)
+    )
+    met = (
+        select(Lease.annotator_id, Lease.pair_id, func.count().label("times"))
+        .where(Lease.gold_grade.is_not(None), Lease.annotator_id.in_(members))
+        .group_by(Lease.annotator_id, Lease.pair_id)
+        .subquery()
+    )
     seen = (
         select(
-            Lease.annotator_id,
-            func.count(Lease.pair_id.distinct()).label("pairs"),
-            func.count().label("times"),
+            met.c.annotator_id,
+            func.count().label("pairs"),
+            func.sum(met.c.times, type_=Integer).label("times"),
         )
-        .where(Lease.gold_grade.is_not(None), Lease.pair_id.in_(ours))
-        .group_by(Lease.annotator_id)
+        .join(Gold, Gold.pair_id == met.c.pair_id)
+        .where(Gold.study_id == study_id, Gold.active)
+        .group_by(met.c.annotator_id)
         .subquery()
     )
     rows = session.execute(
         select(User.name, seen.c.times)
         .join(seen, seen.c.annotator_id == User.id)
-        .join(Membership, (Membership.user_id == User.id) & (Membership.study_id == study_id))
-        .where(seen.c.pairs >= there, Membership.paused_at.is_(None))
+        .where(seen.c.pairs >= there)
         .order_by(User.name)
     )
     return [(name, times, there) for name, times in rows]

@@ -15,6 +15,7 @@ from venire.errors import BadSetting, Conflict, NotAllowed, NotFound
 from venire.service.campaigns import get_campaign
 from venire.store.base import now
 from venire.store.people import ROLES, Invitation, Membership, SignIn, Token, User
+from venire.store.studies import Study
 from venire.store.work import Decision
 
 if TYPE_CHECKING:
@@ -71,6 +72,23 @@ def create_user(
     session.add(user)
     session.flush()
     return user
+
+
+def maker(session: Session, login: str | None) -> str | None:
+    """Who a new study belongs to: the account of that login, else the only one that may make one.
+
+    Raises
+    ------
+    NotFound
+        No such login.
+    """
+    if login is not None:
+        found = session.scalar(select(User.id).where(User.login == login.strip().casefold()))
+        if found is None:
+            raise NotFound("account", login)
+        return found
+    makers = session.scalars(select(User.id).where(User.may_create).limit(2)).all()
+    return makers[0] if len(makers) == 1 else None
 
 
 def check_password(session: Session, login: str, password: str) -> User:
@@ -235,8 +253,17 @@ def accept(session: Session, secret: str, name: str, login: str, password: str) 
     found.used_at = now()
     if found.study_id is not None:
         session.add(Membership(study_id=found.study_id, user_id=user.id, role=found.role))
+    if found.kind == "first":
+        _own_the_unowned(session, user.id)
     session.flush()
     return user
+
+
+def _own_the_unowned(session: Session, user_id: str) -> None:
+    """Studies made on the command line have no owner: they become the first account's."""
+    owned = select(Membership.study_id).where(Membership.role == "owner")
+    for study_id in session.scalars(select(Study.id).where(Study.id.not_in(owned))):
+        session.add(Membership(study_id=study_id, user_id=user_id, role="owner"))
 
 
 def join(session: Session, secret: str, user_id: str) -> str | None:

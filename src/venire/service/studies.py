@@ -69,6 +69,12 @@ def find_study(session: Session, name: str) -> Study:
     return found[0]
 
 
+def list_studies(session: Session) -> list[dict[str, Any]]:
+    """All studies of a database: ``study, id, created_at``, the newest first."""
+    found = session.scalars(select(Study).order_by(Study.created_at.desc(), Study.id))
+    return [{"study": one.name, "id": one.id, "created_at": one.created_at} for one in found]
+
+
 def change_settings(
     session: Session,
     study_id: str,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,6 +113,7 @@ def substitute(
     measure: str = "AP",
     relevant_from: int = 1,
     ties: str = "trec",
+    numbers: Callable[[int, pl.DataFrame], Floats] | None = None,
 ) -> SimulatedSubstitution:
     """Judge again with a simulated assessor, score the systems again, and compare.
 
@@ -133,6 +134,10 @@ def substitute(
         Least relevant grade.
     ties : str
         As in :meth:`venire.Runs.ranked`.
+    numbers : callable, optional
+        Takes a seed and the pairs (``query_id, doc_id``, ``relevant`` to the first assessor and
+        the ``chance`` to be so to the second) and gives a number in [0, 1) for each: for the random
+        numbers of another program. By default numpy's generator, in the order of the ids.
 
     Raises
     ------
@@ -165,7 +170,9 @@ def substitute(
     first = grades >= relevant_from
     chance = assessor.relevance(table, grades, relevant_from)
     # Pairs stand in the order of their ids, so the draws do not depend on the order of the rows.
-    second = np.stack([np.random.default_rng(seed).random(first.size) < chance for seed in chosen])
+    draw = numbers or (lambda seed, pairs: np.random.default_rng(seed).random(pairs.height))
+    pairs = table.pairs.with_columns(pl.Series("relevant", first), pl.Series("chance", chance))
+    second = np.stack([draw(seed, pairs) < chance for seed in chosen])
     looked_at = first.copy()
     looked_at[table.pair[table.rank <= assessor.depth]] = True
     before = mean_scores(table, first.astype(np.int64), parsed)

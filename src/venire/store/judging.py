@@ -57,6 +57,7 @@ class Task(Base):
     __table_args__ = (
         UniqueConstraint("campaign_id", "pair_id"),
         CheckConstraint("taken >= 0 AND taken <= overlap", name="cap"),
+        Index("ix_task_places", "campaign_id", "topic_id", "overlap", "taken"),
         Index(
             "ix_task_free_topic",
             "campaign_id",

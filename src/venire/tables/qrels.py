@@ -30,6 +30,9 @@ class Qrels:
         aggregation was written with its real-valued grades). Qrels of a stratified sample also
         have ``stratum`` (text), and a negative relevance where a pair was not sampled.
     notes : tuple of str
+    adaptive : str
+        Strategy of the adaptive pool that was judged, such as ``bandit-max-mean``; empty where
+        there is none. Estimates from a random sample are refused for such qrels.
 
     Examples
     --------
@@ -39,6 +42,7 @@ class Qrels:
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = field(default=())
+    adaptive: str = ""
 
     @classmethod
     def of(

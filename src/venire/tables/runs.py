@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from venire.errors import BadSetting, DuplicateRows
 from venire.tables import boundary
@@ -106,20 +109,18 @@ class Runs:
     def ranks(self, *, ties: str = "trec") -> pl.DataFrame:
         """Return the rows with ``rank`` from 1, per run and query, in any order.
 
-        The tie rule lives here and nowhere else. Rows that are in rank order already, as
-        most run files are, are not sorted again.
+        The tie rule lives here and nowhere else. The rows of a run and query stand together. Where
+        scores fall already, as in most run files, rows stay where they are.
         """
         if ties not in TIES:
             raise BadSetting(f"ties is one of {', '.join(TIES)}, not {ties!r}")
-        if _in_order(self.frame, ties):
-            return _numbered(self.frame)
-        by = ["run_id", "query_id", "score"]
-        down = [False, False, True]
-        if ties != "file-order":
-            by.append("doc_id")
-            down.append(ties == "trec")
-        frame = self.frame.sort(by, descending=down, maintain_order=True)
-        return _numbered(frame)
+        starts = block_starts(self.frame)
+        if _falling(self.frame, starts):
+            return _numbered(self.frame, starts, ties)
+        frame = self.frame.sort(
+            ["run_id", "query_id", "score"], descending=[False, False, True], maintain_order=True
+        )
+        return _numbered(frame, block_starts(frame), ties)
 
     def to_pandas(self) -> Any:
         """Return a pandas frame."""
@@ -130,35 +131,37 @@ class Runs:
         return self.frame.to_arrow()
 
 
-def _blocks(frame: pl.DataFrame) -> pl.Series:
-    """Number the blocks of rows of one run and query."""
-    return frame.select(pl.struct("run_id", "query_id").rle_id()).to_series()
-
-
-def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add the rank in its block to rows in rank order."""
-    block = _blocks(frame).to_numpy().astype(np.int64)
-    row = np.arange(block.size, dtype=np.int64)
-    first = row[np.diff(block, prepend=-1) != 0]
-    return frame.with_columns(pl.Series("rank", row - first[block] + 1, dtype=pl.Int64))
-
-
-def _in_order(frame: pl.DataFrame, ties: str) -> bool:
-    """Tell whether each run and query is one block of rows in rank order."""
+def block_starts(frame: pl.DataFrame) -> NDArray[np.int64]:
+    """Return the first row of each block of rows of one run and query."""
     if frame.is_empty():
-        return True
-    block = _blocks(frame)
-    starts = frame.filter(block.is_first_distinct()).select("run_id", "query_id")
-    if starts.n_unique() != starts.height:
+        return np.empty(0, np.int64)
+    # Slices share memory; a shifted column of text would be a copy.
+    changes = (frame[name].slice(1) != frame[name].head(-1) for name in ("run_id", "query_id"))
+    later = functools.reduce(operator.or_, changes).arg_true().to_numpy()
+    return np.concatenate([[0], later.astype(np.int64) + 1])
+
+
+def _falling(frame: pl.DataFrame, starts: NDArray[np.int64]) -> bool:
+    """Tell whether each run and query is one block of rows, whose scores do not rise."""
+    blocks = frame.select("run_id", "query_id")[starts]
+    if blocks.n_unique() != blocks.height:
         return False
-    inside = block == block.shift(1)
-    score = frame["score"]
-    if (inside & (score > score.shift(1))).any():
-        return False
-    if ties == "file-order":
-        return True
-    # Only where scores tie do ids decide.
-    tied = (inside & (score == score.shift(1))).arg_true()
-    this, before = frame["doc_id"][tied], frame["doc_id"][tied - 1]
-    wrong = this > before if ties == "trec" else this < before
-    return not wrong.any()
+    step = np.diff(frame["score"].to_numpy())
+    step[starts[1:] - 1] = -1.0
+    return not (step > 0).any()
+
+
+def _numbered(frame: pl.DataFrame, starts: NDArray[np.int64], ties: str) -> pl.DataFrame:
+    """Add the rank in its block to rows whose scores fall; only among equals do ids decide."""
+    length = np.diff(starts, append=frame.height)
+    rank = np.arange(1, frame.height + 1, dtype=np.int64) - np.repeat(starts, length)
+    same = np.zeros(frame.height, bool)
+    same[1:] = np.diff(frame["score"].to_numpy()) == 0
+    same[starts] = False
+    if ties != "file-order" and same.any():
+        tied = np.flatnonzero(same | np.append(same[1:], False))
+        group = np.cumsum(~same[tied])
+        equals = pl.DataFrame({"group": group, "doc_id": frame["doc_id"][tied], "row": tied})
+        order = equals.sort("group", "doc_id", descending=[False, ties == "trec"])["row"]
+        rank[order.to_numpy()] = rank[tied]
+    return frame.with_columns(pl.Series("rank", rank, dtype=pl.Int64))

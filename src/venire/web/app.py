@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from venire import api, pages
 from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, StoreError, VenireError
 from venire.http.deps import HERE, page
-from venire.http.security import Guard, TooLong
+from venire.http.security import Guard
 from venire.service.jobs import Worker
 from venire.service.people import first_link
 from venire.store.schema import upgrade
@@ -67,7 +67,6 @@ def create_app(store: Store, *, media: Path) -> FastAPI:
     app.add_exception_handler(VenireError, _known)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(TooLong, _too_long)
     return app
 
 
@@ -97,10 +96,6 @@ async def _http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = {404: "there is nothing at this address", 405: "this address does not take that"}
     return _answer(request, status, words.get(status, str(getattr(error, "detail", ""))))
-
-
-async def _too_long(request: Request, error: Exception) -> Response:
-    return _answer(request, 413, "the request is too long")
 
 
 def from_environment() -> FastAPI:

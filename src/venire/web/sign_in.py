@@ -91,7 +91,7 @@ def join(store: TheStore, secret: str, user: CurrentUser) -> Response:
 
 @router.get("/c/{secret}", include_in_schema=False)
 def from_platform(request: Request, store: TheStore, secret: str) -> Response:
-    """A worker of a crowd platform: the same id in the address, the same person."""
+    """A worker of a crowd platform, known by the id in the address."""
     given = request.query_params
     if given.get("assignmentId") == _PREVIEW:
         return page("preview.html", request, user=None)

@@ -109,3 +109,22 @@ def test_an_unknown_measure_is_told_the_nearest(venire, files):
     status, _, err = venire("evaluate", files / "qrels", files / "good.run", "-m", "nDGC@10")
     assert status == 2
     assert "did you mean nDCG?" in err
+
+
+def test_sampling_intervals(tmp_path, venire):
+    sample = tmp_path / "sample.qrels"
+    sample.write_text("".join(f"q 0 d{at} 1 {grade}\n" for at, grade in enumerate((1, 0, -1, 1))))
+    run = tmp_path / "a.run"
+    run.write_text("".join(f"q Q0 d{at} {at} {9 - at} a\n" for at in range(4)))
+    ask = ("evaluate", sample, run, "-m", "xinfAP(corrected=True)", "--sampling-intervals")
+    code, out, _ = venire(*ask, "--format", "json")
+    assert code == 0
+    row = json.loads(out)["rows"][0]
+    assert row["xinfAP(corrected=True) low"] < row["xinfAP(corrected=True)"]
+    for extra, said in ((("--by-topic",), "averages"), (("--posterior", "x"), "not both")):
+        assert said in venire(*ask, *extra)[2]
+    assert "needs a measure of a sample" in venire(*ask[:3], "-m", "AP", ask[-1])[2]
+    sample.write_text("q adaptive:move-to-front d0 1\nq adaptive:move-to-front d1 -1\n")
+    code, _, error = venire(*ask)
+    assert code == 2
+    assert "adaptive pool (move-to-front)" in error

@@ -106,3 +106,24 @@ def test_wrong_input_is_one_line(venire, files, name):
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
     assert expected in err
+
+
+def test_a_posterior_adds_a_risk(venire_json, arguments, files, tmp_path):
+    import polars as pl
+
+    rows = [
+        (f"q{at}", doc, 1 - p, p)
+        for at in range(5)
+        for doc, p in (("a", 0.8), ("b", 0.3), ("c", 0.6), ("d", 0.2))
+    ]
+    columns = ["query_id", "doc_id", "p(0)", "p(1)"]
+    (tmp_path / "crowd").mkdir()
+    pl.DataFrame(rows, schema=columns, orient="row").write_parquet(
+        tmp_path / "crowd" / "items.parquet"
+    )
+    result = venire_json(*arguments, "--posterior", tmp_path / "crowd", "--draws", 30)
+    row = by_risk(result)["grades are uncertain"]
+    # In some draws poor, which ranks b and d first, is ahead of good.
+    assert row["what"].startswith("tau with the order by likeliest grades")
+    assert -1 <= row["number"] <= 1
+    assert (result["settings"]["draws"], result["settings"]["posterior"][-5:]) == (30, "crowd")

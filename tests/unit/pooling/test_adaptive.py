@@ -143,3 +143,14 @@ def test_what_the_qrels_lack_is_counted(lists):
 def test_wrong_settings(make, said):
     with pytest.raises(BadSetting, match=said):
         make()
+
+
+def test_written_qrels_carry_the_mark(lists, tmp_path):
+    """Estimates from a random sample are refused under them, through a file too."""
+    strategy("bandit-max-mean", {"budget": 2}).pool(lists(RANKED)).write(tmp_path / "pool.qrels")
+    written = Qrels.read(tmp_path / "pool.qrels")
+    assert written.adaptive == "bandit-max-mean"
+    written.write(tmp_path / "again.qrels")
+    assert Qrels.read(tmp_path / "again.qrels").adaptive == "bandit-max-mean"
+    strategy("depth", {"depth": 2}).pool(lists(RANKED)).write(tmp_path / "depth.qrels")
+    assert Qrels.read(tmp_path / "depth.qrels").adaptive == ""

@@ -16,6 +16,38 @@ def test_relative_is_cronbachs_alpha(seed):
     assert generalizability(values).relative() == pytest.approx(alpha)
 
 
+BRENNAN = """
+101000000000 111001000000 111110000000 110110010000 111110100000
+111011100000 111111100000 111101111100 111111111110 111111111111
+"""
+"""Ten persons by twelve items: Brennan, Generalizability Theory (2001), table 2.2, page 28."""
+
+
+def test_the_textbooks_example():
+    """Persons are systems, items topics; components of table 2.3, and its E rho^2 and Phi."""
+    found = generalizability([[int(score) for score in row] for row in BRENNAN.split()])
+    assert found.system == pytest.approx(0.0574, abs=5e-5)
+    assert found.topic == pytest.approx(0.0754, abs=5e-5)
+    assert found.residual == pytest.approx(0.1269, abs=5e-5)
+    assert found.relative() == pytest.approx(0.8445, abs=5e-5)
+    assert found.absolute() == pytest.approx(0.7730, abs=5e-5)
+
+
+def test_the_textbooks_example_by_explicit_sums():
+    """Mean squares from the sums of squares of a table, as a two-way analysis of variance has."""
+    x = np.array([[int(score) for score in row] for row in BRENNAN.split()], dtype=float)
+    p, i = x.shape
+    correction = x.sum() ** 2 / x.size
+    persons = (x.sum(axis=1) ** 2).sum() / i - correction
+    items = (x.sum(axis=0) ** 2).sum() / p - correction
+    residual = (x**2).sum() - correction - persons - items
+    noise = residual / ((p - 1) * (i - 1))
+    found = generalizability(x)
+    assert found.residual == pytest.approx(noise)
+    assert found.system == pytest.approx((persons / (p - 1) - noise) / i)
+    assert found.topic == pytest.approx((items / (i - 1) - noise) / p)
+
+
 def test_components_by_hand():
     # Systems .0 .2 .4 on average, topics add nothing, and a residual of +-e in a Latin pattern.
     e = 0.03

@@ -1,8 +1,10 @@
+import numpy as np
 import polars as pl
 import pytest
 
 from venire import Judgments, Qrels, Runs
 from venire.errors import BadSetting, DataError, NoOverlap
+from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import parse
 from venire.reliability import verdict
 from venire.reliability.discriminative_power import DiscriminativePower
@@ -116,7 +118,7 @@ def audit(name, p, pairs, *, mirror=1.0):
         )
         for ps in ([p, 1.0], [mirror, 1.0])
     ]  # fmt: skip
-    return Audit(name, *both)
+    return Audit(name, *both, differ=40)
 
 
 @pytest.mark.parametrize(
@@ -133,6 +135,7 @@ def test_a_finding_both_ways_is_amber_at_most():
     risk = verdict.favour_risk([audit("J1", 0.001, 600, mirror=0.01)], "")
     assert risk.light == "amber"
     assert "the qrels may err" in risk.reason
+    assert risk.next_step == "have a third assessor judge the 40 pairs where they differ"
     worse = verdict.favour_risk([audit("J1", 0.001, 600, mirror=0.01), audit("J2", 0.001, 600)], "")
     assert worse.light == "red"
     assert "J2" in worse.reason
@@ -167,7 +170,7 @@ def test_the_folder_and_the_page(tmp_path):
         "ranks.csv", "favoured.csv", "report.html",
     }  # fmt: skip
     page = (tmp_path / "report.html").read_text()
-    assert "<td>Red: do not rely on the order</td>" in page
+    assert "<td>Red: the order may not hold</td>" in page
     assert "<b>A1" not in page.split("<body>")[1].replace("\\u003cb\\u003eA1", "")
     assert page.index("pool too shallow") < page.index("How the ranking changes")
 
@@ -195,3 +198,33 @@ def test_the_same_seed_gives_the_same():
     other = judged(lambda query, doc, old: (old + int(query[1])) % 3)
     first, again = (trust(QRELS, RUNS, judgments=other, seed=4) for _ in range(2))
     assert first.rows == again.rows
+
+
+def chances(sure):
+    """Grade probabilities of the pairs of QRELS: the settled grade has the probability ``sure``."""
+    pairs = QRELS.frame
+    grades = np.array([0, 1, 2])
+    p = np.where(pairs["relevance"].to_numpy()[:, None] == grades, sure, (1 - sure) / 2)
+    return GradeProbabilities(pairs.select("query_id", "doc_id"), p, grades)
+
+
+def test_sure_grades_are_green():
+    found = trust(QRELS, RUNS, posterior=chances(1.0), draws=20)
+    risk = found["grades are uncertain"]
+    assert (risk.light, risk.number, risk.next_step) == ("green", 1.0, "none")
+    assert len(found.risks) == 6
+    assert len(trust(QRELS, RUNS).risks) == 5
+
+
+def test_grades_of_chance_are_red(tmp_path):
+    found = trust(QRELS, RUNS, posterior=chances(0.4), draws=100, seed=1)
+    risk = found["grades are uncertain"]
+    assert risk.light == "red"
+    assert risk.number < 0.8
+    assert risk.next_step.startswith(f"judge again the {len(QRELS)} pairs")
+    frame = found.uncertain.frame
+    assert (frame["low"] <= frame["high"]).all()
+    assert ((frame["beats_next"].drop_nulls() > 0) & (frame["beats_next"].drop_nulls() < 1)).all()
+    names = {path.name for path in write_trust(found, tmp_path)}
+    assert "uncertain.csv" in names
+    assert "What uncertain grades do" in (tmp_path / "report.html").read_text()

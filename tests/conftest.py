@@ -1,4 +1,4 @@
-"""One suite on two databases: SQLite, and a real PostgreSQL."""
+"""Databases (SQLite, and a real PostgreSQL) and servers that tests share."""
 
 import os
 import shutil
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
+from server_for_tests import Server
 from venire.store.schema import upgrade
 from venire.store.session import Store
 
@@ -96,3 +97,18 @@ def _admin(url, statement):
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text(statement))
     engine.dispose()
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """A function that starts a server on a database."""
+    started = []
+
+    def start(database, *more):
+        started.append(Server(database, tmp_path, *more))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.stop()

@@ -61,7 +61,9 @@ def test_uploads_are_read_and_reported(world, ada):
     assert (again["added"], again["unchanged"]) == (0, 1)
     lines = '{"doc_id": "a", "text": "x"}\n{"doc_id": "b", "text": "y"}\n'
     assert sent(ada.post(f"{to}/documents", files=file("d.jsonl", lines)))["added"] == 2
-    run = sent(ada.post(f"{to}/run", files=file("bm25.run", "1 Q0 a 1 2.0 tag\n1 Q0 b 2 1.0 tag\n")))
+    run = sent(
+        ada.post(f"{to}/run", files=file("bm25.run", "1 Q0 a 1 2.0 tag\n1 Q0 b 2 1.0 tag\n"))
+    )
     assert (run["rows"], run["added"]) == (2, 1)
     sent(ada.post(f"{to}/qrels", files=file("old.qrels", "1 0 a 1\n")))
     gold = sent(ada.post(f"{to}/gold", files=file("gold.qrels", "1 0 b 2\n1 0 zz 0\n")))
@@ -99,11 +101,15 @@ def archive(files):
 
 
 def test_a_folder_is_imported_and_exported(world, ada):
-    content = archive({"topics.tsv": "query_id\ttitle\n1\twind\n", "documents.tsv": "doc_id\ttext\na\tx\n"})
+    content = archive(
+        {"topics.tsv": "query_id\ttitle\n1\twind\n", "documents.tsv": "doc_id\ttext\na\tx\n"}
+    )
     made = sent(ada.post("/api/studies/import", files=file("winds.zip", content)))
     assert made["next"] == f"/studies/{made['study_id']}/data"
     assert {row["what"] for row in made["rows"]} >= {"topics.tsv", "documents.tsv"}
-    again = sent(ada.post(f"/api/studies/{made['study_id']}/uploads/folder", files=file("a.zip", content)))
+    again = sent(
+        ada.post(f"/api/studies/{made['study_id']}/uploads/folder", files=file("a.zip", content))
+    )
     assert sum(row["added"] for row in again["rows"]) == 0
     folder = ada.get(f"/api/studies/{made['study_id']}/folder")
     assert "topics.tsv" in " ".join(zipfile.ZipFile(io.BytesIO(folder.content)).namelist())
@@ -140,7 +146,9 @@ def test_the_pool_is_previewed_and_built(world, ada):
 
 
 def test_campaigns_are_made_changed_opened_closed(world, ada):
-    made = sent(ada.post(f"{world.api}/campaigns", json={"name": "W2", "settings": {"gold_size": 0}}))
+    made = sent(
+        ada.post(f"{world.api}/campaigns", json={"name": "W2", "settings": {"gold_size": 0}})
+    )
     path = f"{world.api}/campaigns/{made['campaign_id']}"
     assert (made["state"], made["wave"]) == ("draft", 2)
     assert sent(ada.patch(path, json={"settings": {"overlap": 1}}))["settings"]["gold_size"] == 0
@@ -153,7 +161,9 @@ def test_campaigns_are_made_changed_opened_closed(world, ada):
 
 
 def test_an_invitation_is_shown_once_works_once_and_is_revoked(world, ada):
-    link = sent(ada.post(f"{world.api}/invitations", json={"role": "annotator", "name": "Fay"}))["link"]
+    link = sent(ada.post(f"{world.api}/invitations", json={"role": "annotator", "name": "Fay"}))[
+        "link"
+    ]
     path = link.removeprefix("http://localhost")
     guest = world.client()
     form = {"name": "Fay", "login": "fay", "password": "long enough words"}
@@ -222,18 +232,26 @@ def test_disagreements_are_settled_and_withdrawn(world, ada):
 
 
 def test_jobs_are_asked_for_stopped_and_their_tables_downloaded(world, ada):
-    first = sent(ada.post(f"{world.api}/jobs", json={"kind": "aggregate", "settings": {"model": "majority"}}))
-    second = sent(ada.post(f"{world.api}/jobs", json={"kind": "evaluate", "settings": {"campaign": ""}}))
+    first = sent(
+        ada.post(f"{world.api}/jobs", json={"kind": "aggregate", "settings": {"model": "majority"}})
+    )
+    second = sent(
+        ada.post(f"{world.api}/jobs", json={"kind": "evaluate", "settings": {"campaign": ""}})
+    )
     sent(ada.post(f"{world.api}/jobs/{second['job_id']}/stop"))
     run_pending(world.store)
     job = sent(ada.get(f"{world.api}/jobs/{first['job_id']}"))
     assert (job["state"], job["result"]["model"]) == ("done", "majority")
     assert sent(ada.get(f"{world.api}/jobs/{second['job_id']}"))["state"] == "stopped"
-    table = ada.get(f"{world.api}/jobs/{first['job_id']}/parts/items.parquet", params={"format": "csv"})
+    table = ada.get(
+        f"{world.api}/jobs/{first['job_id']}/parts/items.parquet", params={"format": "csv"}
+    )
     assert table.text.splitlines()[0].startswith("query_id,doc_id,")
     assert "attachment" in table.headers["content-disposition"]
     assert ada.get(f"{world.api}/jobs/{first['job_id']}/parts/none.parquet").status_code == 404
-    bad = ada.post(f"{world.api}/jobs", json={"kind": "aggregate", "settings": {"model": "majorty"}})
+    bad = ada.post(
+        f"{world.api}/jobs", json={"kind": "aggregate", "settings": {"model": "majorty"}}
+    )
     assert "did you mean majority" in bad.json()["error"]
     assert len(sent(ada.get(f"{world.api}/jobs", params={"kind": "aggregate"}))) == 1
     eve = world.client("eve")
@@ -253,7 +271,9 @@ def test_exports_are_made_listed_downloaded(world, ada):
     assert ada.post(f"{world.api}/exports", json={"kinds": ["xls"]}).status_code == 422
     assert ada.get(f"{world.api}/exports/..%2Fvenire/file").status_code == 404
     eve = world.client("eve")
-    assert eve.get(f"/api/studies/{world.other}/exports/{made['export_id']}/file").status_code == 404
+    assert (
+        eve.get(f"/api/studies/{world.other}/exports/{made['export_id']}/file").status_code == 404
+    )
 
 
 def test_tokens_open_the_api_until_they_are_revoked(world, ada):
@@ -272,7 +292,9 @@ def test_a_new_password_signs_the_others_out(world, ada):
     elsewhere = world.client("ada")
     wrong = ada.post("/api/account/password", json={"old": "no", "new": "another long one"})
     assert wrong.status_code == 403
-    sent(ada.post("/api/account/password", json={"old": "correct horse", "new": "another long one"}))
+    sent(
+        ada.post("/api/account/password", json={"old": "correct horse", "new": "another long one"})
+    )
     assert elsewhere.get("/api/studies").status_code == 401
     assert ada.get("/api/studies").status_code == 200
 

@@ -1,0 +1,99 @@
+"""Wrong input to the commands that read runs and qrels: one line, exit 2, and what is wrong."""
+
+import pytest
+
+GOOD = b"q1 Q0 a 1 3 r\nq1 Q0 b 2 2 r\n"
+RUNS = {
+    "nan": (b"q1 Q0 a 1 3 r\nq1 Q0 b 2 nan r\n", "line 2: score is 'nan'"),
+    "inf": (b"q1 Q0 a 1 inf r\n", "line 1: score is 'inf'"),
+    "past all doubles": (b"q1 Q0 a 1 1e999 r\n", "line 1: score is '1e999'"),
+    "word": (b"q1 Q0 a 1 3 r\nq1 Q0 b 2 high r\n", "line 2: score is 'high'"),
+    "twice": (b"q1 Q0 a 1 3 r\nq1 Q0 a 2 2 r\n", "line 2: q1 a is ranked a second time"),
+    "short": (b"q1 Q0 a 1 3 r\nq1 Q0 b 2\n", "line 2: has 4 fields"),
+    "blank between": (b"q1 Q0 a 1 3 r\nq1  Q0 b 2 r\n", "line 2: has 5 fields"),
+    "empty": (b"", "is empty"),
+    "blank": (b" \n\n", "is empty"),
+    "binary": (b"\x80\x81\xfe\n", "line 1"),
+    "latin": (b"q1 Q0 caf\xe9 1 3 r\n", "line 1: is not UTF-8"),
+    "commas": (b"q1,Q0,a,1,3,r\n", "line 1: has 1 fields"),
+}
+QRELS = {
+    "two grades": (b"q1 0 a 1\nq1 0 a 0\n", "line 2: q1 a is judged a second time"),
+    "decimal": (b"q1 0 a 1.5\n", "line 1: the grade is '1.5'"),
+    "huge": (b"q1 0 a 99999999999999999999999\n", "line 1: the grade"),
+    "past 2^53": (b"q1 0 a 4611686018427387904\n", "line 1: the grade 4611686018427387904"),
+    "short": (b"q1 0 a\n", "line 1: has 3 fields"),
+    "mixed": (b"q1 0 a 1 1\nq1 0 b 0\n", "line 2: has 4 fields"),
+    "other topics": (b"x9 0 a 1\n", "x9"),
+    "empty": (b"", "is empty"),
+}
+COMMANDS = {
+    "evaluate": ["evaluate", "QRELS", "RUN"],
+    "compare": ["compare", "QRELS", "RUN", "OTHER"],
+    "trust": ["trust", "QRELS", "RUN", "OTHER"],
+    "pool": ["pool", "RUN", "OTHER", "--depth", "1", "--qrels", "QRELS"],
+    "simulate pools": ["simulate", "pools", "QRELS", "RUN", "OTHER"],
+    "simulate assessors": ["simulate", "assessors", "QRELS", "RUN", "OTHER", "--keep", "0.5"],
+}
+
+
+@pytest.fixture
+def refused(venire, tmp_path):
+    """Run a command on a run and qrels; return its one line of error."""
+
+    def run(command, *, run=GOOD, qrels=b"q1 0 a 1\nq1 0 b 0\n"):
+        files = {"RUN": run, "QRELS": qrels, "OTHER": GOOD.replace(b" r\n", b" s\n")}
+        for name, data in files.items():
+            if data is not None:
+                (tmp_path / name).write_bytes(data)
+        status, out, err = venire(*(tmp_path / a if a in files else a for a in COMMANDS[command]))
+        assert (status, out) == (2, ""), err
+        assert err.startswith("venire: ")
+        assert err.count("\n") == 1
+        return err
+
+    return run
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("fault", RUNS)
+def test_a_bad_run(refused, command, fault):
+    data, said = RUNS[fault]
+    error = refused(command, run=data)
+    assert said in error
+    assert "RUN" in error
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("fault", QRELS)
+def test_bad_qrels(refused, command, fault):
+    data, said = QRELS[fault]
+    assert said in refused(command, qrels=data)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_such_file(refused, command):
+    assert "no such file" in refused(command, run=None)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "trust"])
+def test_no_file_name(venire, command, tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 1\n")
+    status, _, err = venire(command, tmp_path / "qrels", "", "")
+    assert (status, err) == (2, "venire: '': is no file name\n")
+
+
+@pytest.mark.parametrize("measure", ["nDCG(dcg='exp-log2')", "ERR"])
+def test_grades_that_no_power_can_take(venire, measure, tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 100000000\n")
+    (tmp_path / "run").write_bytes(GOOD)
+    status, _, err = venire("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", measure)
+    assert status == 2
+    assert "2^grade is only taken up to 50" in err
+
+
+def test_an_empty_name_of_a_posterior(venire, tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 1\n")
+    (tmp_path / "run").write_bytes(GOOD)
+    status, _, err = venire("evaluate", tmp_path / "qrels", tmp_path / "run", "--posterior", "")
+    assert (status, err) == (2, "venire: '': is no folder name\n")

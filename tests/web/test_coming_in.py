@@ -1,0 +1,324 @@
+"""Accounts, invitations, sessions, links of platforms; and who is kept out."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from studies_for_tests import add_person, make_study
+from venire.service import people
+from venire.store.base import now
+from venire.store.people import Invitation, Membership, SignIn, Token, User
+
+PASSWORD = "correct horse"
+
+
+def account(client, path, name="Ann", login="ann", password=PASSWORD):
+    body = {"name": name, "login": login, "password": password}
+    return client.post(f"/invite/{path.rsplit('/', 1)[-1]}", json=body)
+
+
+def test_the_first_link_makes_one_account_and_that_owns_what_is_there(app, client, own_store):
+    study, _, _ = make_study(own_store)
+    first = app.state.first
+    assert client.get(first).status_code == 200
+    assert account(client, first).status_code == 200
+    assert client.get("/work").status_code == 200
+    with own_store.reading() as session:
+        user = session.scalar(select(User).where(User.login == "ann"))
+        assert people.role_in(session, study, user.id) == "owner"
+        assert user.may_create
+        assert people.first_link(session) is None
+    again = account(client, first, login="bob")
+    assert again.status_code == 409
+    assert "used already" in again.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"password": "short"}, "at least 10"),
+        ({"name": "  "}, "a name and a login"),
+        ({"password": "x" * 5000}, "at least 10"),
+    ],
+)
+def test_an_account_needs_a_name_and_a_password(app, client, values, words):
+    answer = account(client, app.state.first, **values)
+    assert answer.status_code == 422
+    assert words in answer.json()["error"]
+
+
+def test_an_invitation_lets_in_one_person_once_with_its_role(client, own_store):
+    study, _, _ = make_study(own_store)
+    with own_store.writing() as session:
+        secret = people.invite(session, study, "viewer")
+    assert account(client, secret).status_code == 200
+    assert account(client, secret, login="eve").status_code == 409
+    with own_store.reading() as session:
+        user = session.scalar(select(User).where(User.login == "ann"))
+        assert people.role_in(session, study, user.id) == "viewer"
+        assert not user.may_create
+
+
+def test_a_link_that_was_revoked_or_ran_out_does_not_work(client, own_store):
+    study, _, _ = make_study(own_store)
+    with own_store.writing() as session:
+        one = people.invite(session, study, "annotator")
+        people.revoke_invitation(session, study, people.invitations(session, study)[0].id)
+        two = people.invite(session, study, "annotator")
+        found = people.invitation(session, two)
+        found.expires_at = now() - timedelta(seconds=1)
+    assert account(client, one).status_code == 404
+    assert account(client, two).status_code == 409
+    assert account(client, "made-up").status_code == 404
+
+
+def test_a_worker_of_a_platform_is_the_same_person_each_time(client, own_store):
+    study, campaign, _ = make_study(own_store)
+    with own_store.writing() as session:
+        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+    for _ in range(2):
+        answer = client.get(f"/c/{secret}?workerId=W1")
+        assert answer.status_code == 303
+        assert answer.headers["location"] == f"/judge/{campaign}"
+    client.get(f"/c/{secret}?PROLIFIC_PID=W2")
+    assert client.get(f"/c/{secret}").status_code == 422
+    preview = client.get(f"/c/{secret}?workerId=W3&assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE")
+    assert preview.status_code == 200
+    with own_store.reading() as session:
+        workers = session.scalars(select(User.worker).where(User.worker.is_not(None))).all()
+    assert sorted(workers) == ["W1", "W2"]
+
+
+def test_a_worker_gets_a_code_that_says_whether_the_work_counts(client, own_store):
+    study, campaign, _ = make_study(own_store, documents=20, campaign={"overlap": 2})
+    with own_store.writing() as session:
+        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+    import uuid
+
+    from venire.store.judging import Campaign, Lease
+
+    codes = []
+    for right in (True, False):
+        client.get(f"/c/{secret}?workerId={right}")
+        batch = client.post(f"/judge/{campaign}/next", json={}).json()["batch"]
+        with own_store.reading() as session:
+            known = dict(
+                session.execute(
+                    select(Lease.id, Lease.gold_grade).where(Lease.batch_id == batch["batch"])
+                ).all()
+            )
+        events = [
+            {
+                "id": str(uuid.uuid4()),
+                "kind": "label",
+                "lease": lease,
+                "label": grade if right and grade is not None else 0,
+            }
+            for lease, grade in known.items()
+        ]
+        events.append({"id": str(uuid.uuid4()), "kind": "finish"})
+        path = f"/judge/batches/{batch['batch']}/events"
+        first = client.post(path, json={"events": events}).json()
+        assert client.post(path, json={"events": events}).json() == first
+        codes.append(first["code"])
+    with own_store.reading() as session:
+        one = session.get(Campaign, campaign)
+        assert codes == [one.code_done, one.code_failed]
+
+
+def test_signing_in_gives_a_new_cookie_whatever_was_there(client, own_store):
+    with own_store.writing() as session:
+        people.create_user(session, "Ann", "ann", PASSWORD)
+    client.cookies.set("venire_session", "chosen-by-somebody-else")
+    answer = client.post("/sign-in", json={"login": "ANN ", "password": PASSWORD})
+    assert answer.status_code == 200
+    cookie = answer.headers["set-cookie"]
+    assert "chosen-by-somebody-else" not in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    second = client.post("/sign-in", json={"login": "ann", "password": PASSWORD})
+    assert second.headers["set-cookie"].split(";")[0] != cookie.split(";")[0]
+
+
+def test_secrets_are_kept_as_hashes_only(client, own_store):
+    with own_store.writing() as session:
+        user = people.create_user(session, "Ann", "ann", PASSWORD)
+        secrets = [people.sign_in(session, user.id), people.make_token(session, user.id, "x")[1]]
+        study, _, _ = user.id, None, None
+    with own_store.reading() as session:
+        held = [
+            *session.scalars(select(SignIn.token_hash)),
+            *session.scalars(select(Token.token_hash)),
+            *session.scalars(select(User.password_hash)),
+            *session.scalars(select(Invitation.token_hash)),
+        ]
+    assert study
+    assert not any(secret in text for secret in [*secrets, PASSWORD] for text in held)
+
+
+def test_who_is_wrong_is_not_told_what_was_wrong(client, own_store):
+    with own_store.writing() as session:
+        people.create_user(session, "Ann", "ann", PASSWORD)
+    answers = {
+        client.post("/sign-in", json={"login": login, "password": password}).json()["error"]
+        for login, password in (("ann", "not this one"), ("nobody", PASSWORD))
+    }
+    assert len(answers) == 1
+
+
+def test_a_signed_out_or_old_cookie_opens_nothing(client, own_store, signed_in):
+    _, _, (ann, *_) = make_study(own_store)
+    browser = signed_in(ann)
+    assert browser.get("/work").status_code == 200
+    browser.post("/sign-out")
+    assert browser.get("/work", headers={"accept": "application/json"}).status_code == 401
+    old = signed_in(ann)
+    with own_store.writing() as session:
+        for one in session.scalars(select(SignIn)):
+            one.expires_at = now() - timedelta(seconds=1)
+    assert old.get("/work", headers={"accept": "application/json"}).status_code == 401
+
+
+def test_a_write_from_another_site_is_refused(own_store, signed_in):
+    _, campaign, (ann, *_) = make_study(own_store)
+    browser = signed_in(ann)
+    path = f"/judge/{campaign}/next"
+    for headers in (
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"origin": "https://evil.test"},
+        {"origin": "null"},
+    ):
+        assert browser.post(path, json={}, headers=headers).status_code == 403
+    for headers in ({"sec-fetch-site": "same-origin"}, {"origin": "http://venire.test"}, {}):
+        assert browser.post(path, json={}, headers=headers).status_code == 200
+
+
+def test_where_to_go_after_signing_in_is_on_this_server(client):
+    for path in ("https://evil.test", "//evil.test", "/\\evil.test", "javascript:alert(1)"):
+        page = client.get("/sign-in", params={"next": path}).text
+        assert 'data-next="/"' in page
+    assert 'data-next="/work"' in client.get("/sign-in", params={"next": "/work"}).text
+
+
+def test_what_people_write_is_text_on_every_page(client, own_store):
+    study, _, _ = make_study(own_store)
+    evil = "<script>alert(1)</script>'; DROP TABLE user; --"
+    with own_store.writing() as session:
+        secret = people.invite(session, study, "annotator", name=evil)
+    page = client.get(f"/invite/{secret}").text
+    assert "<script>alert" not in page
+    account(client, secret, name=evil, login=evil)
+    assert "<script>alert" not in client.get("/work").text
+    with own_store.reading() as session:
+        assert session.scalar(select(User.name).where(User.login == evil.casefold())) == evil
+
+
+def test_an_annotator_reaches_nobody_else_s_work(own_store, signed_in):
+    study, campaign, (ann, bob, *_) = make_study(own_store)
+    with own_store.writing() as session:
+        viewer = add_person(session, study, "v", "viewer")
+        stranger = User(name="stranger")
+        session.add(stranger)
+    first = signed_in(ann).post(f"/judge/{campaign}/next", json={}).json()["batch"]
+    lease = first["items"][0]["lease"]
+    for user in (bob, viewer, stranger.id):
+        other = signed_in(user)
+        assert other.get(f"/judge/batches/{first['batch']}").status_code == 404
+        assert other.get(f"/judge/documents/{lease}").status_code == 404
+        assert other.get(f"/judge/images/{lease}").status_code == 404
+        answer = other.post(f"/judge/batches/{first['batch']}/events", json={"events": []})
+        assert answer.status_code == 404
+    assert signed_in(viewer).post(f"/judge/{campaign}/next", json={}).status_code == 403
+    assert signed_in(stranger.id).post(f"/judge/{campaign}/next", json={}).status_code == 403
+
+
+def test_the_media_folder_is_reached_by_hash_only(app, own_store, signed_in, tmp_path):
+    from venire.store.studies import Document
+
+    _, campaign, (ann, *_) = make_study(own_store)
+    (tmp_path / "secret.txt").write_text("secret")
+    media = tmp_path / "media"
+    media.mkdir()
+    good = "a" * 64 + ".png"
+    (media / good).write_bytes(b"png")
+    browser = signed_in(ann)
+    lease = browser.post(f"/judge/{campaign}/next", json={}).json()["batch"]["items"][0]["lease"]
+    for key, status in (
+        ("../secret.txt", 404),
+        (str(tmp_path / "secret.txt"), 404),
+        ("..%2fsecret.txt", 404),
+        (good + "\x00", 404),
+        (good, 200),
+    ):
+        with own_store.writing() as session:
+            for document in session.scalars(select(Document)):
+                document.media = key
+        assert browser.get(f"/judge/images/{lease}").status_code == status
+    for path in ("/static/../deps.py", "/static/%2e%2e/deps.py", "/static//etc/passwd"):
+        assert browser.get(path).status_code == 404
+
+
+def test_ids_cannot_be_guessed(own_store, signed_in):
+    _, campaign, (ann, *_) = make_study(own_store)
+    batch = signed_in(ann).post(f"/judge/{campaign}/next", json={}).json()["batch"]
+    ids = [campaign, ann, batch["batch"], *(item["lease"] for item in batch["items"])]
+    assert all(len(one) == 22 for one in ids)
+    assert len(set(ids)) == len(ids)
+
+
+def test_a_body_that_is_too_long_is_refused(client):
+    answer = client.post("/sign-in", content=b"x" * 5_000_000)
+    assert answer.status_code == 413
+
+    def drops():
+        for _ in range(60):
+            yield b"x" * 100_000
+
+    answer = client.post("/sign-in", content=drops(), headers={"content-type": "application/json"})
+    assert answer.status_code == 413
+
+
+def test_each_answer_has_its_policy(client):
+    for path in ("/sign-in", "/static/judge.js", "/nothing"):
+        headers = client.get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'self'")
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_events_that_make_no_sense_are_one_line(own_store, signed_in):
+    _, campaign, (ann, *_) = make_study(own_store)
+    browser = signed_in(ann)
+    batch = browser.post(f"/judge/{campaign}/next", json={}).json()["batch"]
+    path = f"/judge/batches/{batch['batch']}/events"
+    good = {"id": "b3b1e9a2-58a9-4c0c-a9a5-5f5d7d9a0001", "kind": "label"}
+    lease = batch["items"][0]["lease"]
+    for event, status in (
+        ({}, 422),
+        ({"id": "1", "kind": "label"}, 422),
+        ({**good, "kind": "drop"}, 422),
+        ({**good, "lease": "made-up", "label": 1}, 404),
+        ({**good, "lease": lease, "label": "1"}, 422),
+        ({**good, "lease": lease, "label": True}, 422),
+        ({**good, "lease": 5, "label": 1}, 422),
+        ({**good, "lease": lease, "label": 1, "at": "yesterday"}, 422),
+        ({**good, "lease": lease, "label": 1, "at": "99999-01-01T00:00:00Z"}, 422),
+        ({**good, "lease": lease, "label": 1, "text": "x" * 20_000}, 422),
+    ):
+        answer = browser.post(path, json={"events": [event]})
+        assert answer.status_code == status, (event, answer.text)
+        assert "\n" not in answer.json()["error"]
+    assert browser.post(path, json={"events": [good] * 501}).status_code == 422
+    assert browser.post(path, content=b"{").status_code == 422
+    answer = browser.post(path, json={"events": [{**good, "lease": lease, "label": 99}]})
+    assert answer.json()["answers"][0]["status"] == "refused"
+    with own_store.reading() as session:
+        assert session.get(Membership, (make_study_of(session, campaign), ann)).role == "annotator"
+
+
+def make_study_of(session, campaign):
+    from venire.store.judging import Campaign
+
+    return session.get(Campaign, campaign).study_id
