@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from venire.aggregation.posterior import Posterior
+from venire.fitting.posterior import Posterior
 from venire.report.page import Page, plain
 
 

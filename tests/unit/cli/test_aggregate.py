@@ -11,7 +11,7 @@ from venire.terminal.options import REPEATS
 
 
 def test_choices_are_those_of_the_library():
-    from venire.aggregation import posterior
+    from venire.fitting import posterior
 
     assert posterior.RULES == RULES
     assert REPEATS == TABLE_REPEATS

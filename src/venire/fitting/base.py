@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from venire.aggregation.loop import Fit
-from venire.aggregation.posterior import TIE, Posterior, moments
 from venire.engine import Engine
 from venire.errors import BadSetting, DataError, NoOverlap
+from venire.fitting.loop import Fit
+from venire.fitting.posterior import TIE, Posterior, moments
 from venire.progress import Progress, silent
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
