@@ -47,6 +47,8 @@ from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.glad import Glad
 from venire.aggregation.majority import Majority
 from venire.aggregation.mean import Mean, Median
+from venire.aggregation.minimax_entropy import MinimaxEntropy
 from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
 from venire.testing import check_aggregator
 """

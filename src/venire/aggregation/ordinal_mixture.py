@@ -98,6 +98,11 @@ class OrdinalMixture:
         if min(self.prior_precision, self.phi, self.eta) <= 0:
             raise BadSetting("prior_precision, phi and eta must be above 0")
 
+    @property
+    def bound_rises(self) -> bool:
+        """Whether the bound never falls: the printed update does not promise it."""
+        return self.responsibility == "exact" or not self.spam
+
     def fit(
         self,
         judgments: Judgments,
