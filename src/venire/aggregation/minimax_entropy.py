@@ -63,6 +63,7 @@ class MinimaxEntropy:
     form: str = "ordinal"
     alpha: float = 0.0
     beta: float = 10.0
+    grade_prior: str = "uniform"
     tolerance: float = 0.1
     max_iterations: int = 1000
     shards: int | None = None
@@ -100,6 +101,7 @@ class MinimaxEntropy:
             self.alpha or ALPHA[self.form],
             self.beta,
             self.form == "ordinal",
+            base.grade_prior(self.grade_prior, judgments.scale.size),
         )
         if not is_compiled(minimax.sweep):
             progress(Event("compiling, once", 0, None))

@@ -29,6 +29,8 @@ class State(NamedTuple):
     """exp(sigma) [N, grade, label], each row up to 1."""
     tau: Floats
     grades: Floats
+    prior: Floats
+    """Grade prior [K]."""
 
 
 class Sums(NamedTuple):
@@ -109,6 +111,8 @@ class Problem:
     alpha: float
     beta: float
     ordinal: bool
+    fixed: Floats | None = None
+    """The grade prior [K], None where it is learnt."""
 
     @property
     def width(self) -> int:
@@ -140,7 +144,12 @@ class Problem:
         table = terms(sigma, self.size, ordinal=self.ordinal)
         top = table.max(axis=2, keepdims=True, initial=-np.inf)
         factor = np.maximum(np.exp(table - top), LEAST)
-        return State(sigma, np.ascontiguousarray(factor), tau, grades)
+        prior = self.fixed
+        if prior is None:
+            # One item more, spread over the grades, so that none becomes impossible.
+            prior = grades.sum(axis=0) + 1.0 / self.size
+            prior = prior / prior.sum()
+        return State(sigma, np.ascontiguousarray(factor), tau, grades, prior)
 
     def sweep(self, state: State, shard: loop.Shard, *, hold: bool = False) -> tuple[Any, ...]:
         """Return the shard's terms and grades, what the annotators need, and the bound."""
@@ -156,6 +165,7 @@ class Problem:
             state.tau,
             state.grades,
             self.known,
+            np.log(state.prior),
             self.beta,
             STEPS,
             hold,
@@ -169,6 +179,8 @@ class Problem:
         gradient = np.zeros_like(state.factor)
         weight = np.zeros(state.factor.shape[:2])
         bound = -(1.0 if self.ordinal else 0.5) * self.alpha * float(np.sum(state.sigma**2))
+        if self.fixed is None:
+            bound += float(np.sum(np.log(state.prior))) / self.size
         for part in parts:
             tau.append(part[0])
             grades.append(part[1])

@@ -117,6 +117,7 @@ def sweep(
     tau: Floats,  # [M, D]
     grades: Floats,  # [M, K]
     known: NDArray[np.int16],  # [M], -1 where the grade is not known
+    log_prior: Floats,  # [K]
     beta: float,
     steps: int,
     hold: bool,  # keep the grades as they are
@@ -151,7 +152,7 @@ def sweep(
         for turn in range(steps + 1):
             expand(mine, ordinal, table)
             slope[:, :] = 0.0
-            score[:] = 0.0
+            score[:] = log_prior
             for j in range(count):
                 n = annotator[first + j]
                 r = label[first + j]
