@@ -41,7 +41,9 @@ nitpick_ignore_regex = [
 doctest_global_setup = """
 from venire import Judgments, Qrels, Runs, Scale
 from venire.adapters import CrowdKitStyle, SklearnStyle
+from venire.aggregation.annotator_types import AnnotatorTypes
 from venire.aggregation.binary import BinaryDecomposition
+from venire.aggregation.committee import Committee
 from venire.aggregation.continuous import Continuous
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.glad import Glad
@@ -50,5 +52,7 @@ from venire.aggregation.mean import Mean, Median
 from venire.aggregation.minimax_entropy import MinimaxEntropy
 from venire.aggregation.ordinal_mixture import OrdinalMixture
 from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
+from venire.fitting.types_words import words
+from venire.simulation.crowds import simulated_crowd
 from venire.testing import check_aggregator
 """

@@ -225,7 +225,7 @@ class Committee:
             found = learn(mean[rows], sd[rows], grades[rows], values, grade, seed)
             mean = found.intercept + found.slope * mean
             sd = found.spread * found.slope * sd
-            grades = heated(grades, found.temperature)
+            grades = heated(grades, found.temperature, found.offsets)
         held = np.flatnonzero(known[order] >= 0)
         at = known[order][held]
         mean[held], sd[held], grades[held] = values[at], 0.0, np.eye(scale.size)[at]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -24,7 +24,8 @@ STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 """Pairs more that say: nothing is to be changed."""
 FLOOR = 0.005
 """Share of every probability that is spread evenly over the grades."""
-TEMPERATURES = np.exp(np.linspace(-2.0, 2.0, 161))
+PULLS = (10.0, 30.0)
+"""The same, of the probabilities: their temperature and offsets have K numbers to learn."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Calibration:
         The calibrated mean is intercept + slope * mean.
     temperature : float
         Probabilities are raised to the power of 1 / temperature: above 1 makes them less sure.
+    offsets : tuple of float [K]
+        What is added to their logarithms afterwards: 0 for the lowest grade.
     spread : float
         Factor of the standard deviations, after the slope.
     error_before, error_after : float
@@ -49,6 +52,7 @@ class Calibration:
     intercept: float
     slope: float
     temperature: float
+    offsets: tuple[float, ...]
     spread: float
     error_before: float
     error_after: float
@@ -68,7 +72,9 @@ def folds_of(n: int, seed: int) -> NDArray[np.int64]:
 
 
 def strength_by_folds(
-    fold: NDArray[np.int64], loss: Callable[[NDArray[np.bool_], float], float]
+    fold: NDArray[np.int64],
+    loss: Callable[[NDArray[np.bool_], float], float],
+    strengths: Sequence[float],
 ) -> tuple[float, float]:
     """Return the strength with the least loss on pairs left out, and that loss a pair.
 
@@ -79,10 +85,10 @@ def strength_by_folds(
         ``loss(left out, strength)``: learn from the others, return the sum over those left out.
     """
     sums = [
-        sum(loss(fold == at, strength) for at in range(FOLDS)) / fold.size for strength in STRENGTHS
+        sum(loss(fold == at, strength) for at in range(FOLDS)) / fold.size for strength in strengths
     ]
     best = int(np.argmin(sums))
-    return STRENGTHS[best], float(sums[best])
+    return strengths[best], float(sums[best])
 
 
 def line(x: Floats, y: Floats, strength: float) -> tuple[float, float]:
@@ -98,26 +104,45 @@ def line(x: Floats, y: Floats, strength: float) -> tuple[float, float]:
     return middle + off - slope * middle, slope
 
 
-def heated(probabilities: Floats, temperature: float) -> Floats:
-    """Return probabilities to the power of 1 / temperature, rows summing to 1."""
-    size = probabilities.shape[1]
-    log = np.log((1.0 - FLOOR) * probabilities + FLOOR / size) / temperature
+def logs(probabilities: Floats) -> Floats:
+    """Return logarithms of probabilities, a little of each spread evenly over the grades."""
+    out: Floats = np.log((1.0 - FLOOR) * probabilities + FLOOR / max(probabilities.shape[1], 1))
+    return out
+
+
+def heated(probabilities: Floats, temperature: float, offsets: Sequence[float]) -> Floats:
+    """Return rows proportional to p^(1 / temperature) exp(offset), summing to 1."""
+    log = logs(probabilities) / temperature + np.asarray(offsets)
     out = np.exp(log - log.max(axis=1, keepdims=True, initial=-np.inf))
     total: Floats = out / out.sum(axis=1, keepdims=True)
     return total
 
 
-def temperature_of(probabilities: Floats, grade: NDArray[np.int64], strength: float) -> float:
-    """Return the temperature with the highest likelihood, shrunk to 1.
+def warmth(
+    probabilities: Floats, grade: NDArray[np.int64], strength: float
+) -> tuple[float, tuple[float, ...]]:
+    """Return temperature and offsets with the highest likelihood, drawn to 1 and 0.
 
-    The penalty is that of a Gaussian on its logarithm: ``strength`` / 8 (log T)^2.
+    The penalty is that of a Gaussian on ln T and on the offsets, of precision
+    ``strength`` / 4: what as many pairs say of the log odds of an even chance.
     """
-    rows = np.arange(grade.size)
-    loss = [
-        -np.log(heated(probabilities, t)[rows, grade]).sum() + strength / 8.0 * np.log(t) ** 2
-        for t in TEMPERATURES
-    ]
-    return float(TEMPERATURES[int(np.argmin(loss))])
+    from scipy.optimize import minimize
+
+    log, rows = logs(probabilities), np.arange(grade.size)
+
+    def loss(x: Floats) -> tuple[float, Floats]:
+        heat = np.exp(-x[0])
+        z = heat * log + np.append(0.0, x[1:])
+        z = z - z.max(axis=1, keepdims=True)
+        total = np.log(np.exp(z).sum(axis=1, keepdims=True))
+        away = np.exp(z - total)
+        away[rows, grade] -= 1.0
+        slope = np.append(-heat * np.sum(away * log), away.sum(axis=0)[1:])
+        value = float(np.sum(total[:, 0] - z[rows, grade])) + strength / 8.0 * float(x @ x)
+        return value, slope + strength / 4.0 * x
+
+    x = minimize(loss, np.zeros(log.shape[1]), jac=True, method="L-BFGS-B").x
+    return float(np.exp(x[0])), (0.0, *map(float, x[1:]))
 
 
 def learn(
@@ -150,17 +175,17 @@ def learn(
         return float(np.sum((y[left] - a - b * mean[left]) ** 2))
 
     def heat_loss(left: NDArray[np.bool_], strength: float) -> float:
-        t = temperature_of(probabilities[~left], grade[~left], strength)
-        p = heated(probabilities[left], t)
+        p = heated(probabilities[left], *warmth(probabilities[~left], grade[~left], strength))
         return float(-np.log(p[np.arange(p.shape[0]), grade[left]]).sum())
 
-    strength, after = strength_by_folds(fold, line_loss)
+    strength, after = strength_by_folds(fold, line_loss, STRENGTHS)
     for at in range(FOLDS):
         left = fold == at
         a, b = line(mean[~left], y[~left], strength)
         out[left] = a + b * mean[left]
     intercept, slope = line(mean, y, strength)
-    warmth, _ = strength_by_folds(fold, heat_loss)
+    pull, _ = strength_by_folds(fold, heat_loss, PULLS)
+    temperature, offsets = warmth(probabilities, grade, pull)
     # Residuals of pairs left out against the claimed variance, drawn to 1 by ten pairs.
     claimed = float(np.mean((slope * sd) ** 2))
     spread = 1.0
@@ -171,7 +196,8 @@ def learn(
         pairs=int(y.size),
         intercept=intercept,
         slope=slope,
-        temperature=temperature_of(probabilities, grade, warmth),
+        temperature=temperature,
+        offsets=offsets,
         spread=spread,
         error_before=float(np.mean((y - mean) ** 2)),
         error_after=after,
@@ -192,13 +218,14 @@ def known_rows(items: pl.DataFrame, gold: Qrels, values: Floats) -> tuple[Any, A
 def calibrate(posterior: Posterior, gold: Qrels, *, seed: int = 0) -> Posterior:
     r"""Return a result whose scale and probabilities known grades have corrected.
 
-    .. math:: \hat z_m' = a + b \hat z_m, \qquad p_{mk}' \propto p_{mk}^{1/T}
+    .. math:: \hat z_m' = a + b \hat z_m, \qquad p_{mk}' \propto p_{mk}^{1/T} e^{o_k}
 
-    a and b are drawn to 0 and 1, T to 1, with strengths chosen by cross-validation over the
-    known pairs; the sd is stretched so that squared errors are as large as it says. The
-    known pairs must not have been held in the fit.
+    a and b are drawn to 0 and 1, T to 1 and o to 0, with strengths chosen by
+    cross-validation over the known pairs; the sd is stretched so that squared errors are as
+    large as it says. The known pairs must not have been held in the fit.
 
-    Source: temperature, Guo et al., "On calibration of modern neural networks" (ICML 2017).
+    Source: temperature and offsets, Guo et al., "On calibration of modern neural
+    networks" (ICML 2017).
 
     Parameters
     ----------
@@ -228,7 +255,7 @@ def calibrate(posterior: Posterior, gold: Qrels, *, seed: int = 0) -> Posterior:
             pl.Series("mean", found.intercept + found.slope * mean),
             pl.Series("sd", found.spread * found.slope * sd),
         ),
-        probabilities=heated(posterior.probabilities, found.temperature),
+        probabilities=heated(posterior.probabilities, found.temperature, found.offsets),
         calibration=asdict(found),
         notes=(*posterior.notes, found.note(), *_unused(gold, rows.size)),
     )

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from venire.fitting.calibration import folds_of, line, strength_by_folds
 
 Floats = NDArray[np.float64]
+STRENGTHS = (10.0, 30.0, 100.0)
+"""Pulls to equal weights that are tried: a hundred pairs do not tell weaker ones apart."""
 OF_A_LINE = 10.0
 """Strength with which each member's own line is drawn to the diagonal."""
 
@@ -68,6 +70,6 @@ def member_weights(x: Floats, y: Floats, seed: int) -> Floats:
         weights = convex(a + b * x[~left], y[~left], strength)
         return float(np.sum((y[left] - (a + b * x[left]) @ weights) ** 2))
 
-    strength, _ = strength_by_folds(fold, loss)
+    strength, _ = strength_by_folds(fold, loss, STRENGTHS)
     a, b = lined(x, y)
     return convex(a + b * x, y, strength)

@@ -105,7 +105,9 @@ def _calibration(page: Page, posterior: Posterior, gold: Qrels | None) -> None:
 
     page.heading("Calibration")
     if posterior.calibration:
-        page.table([dict(posterior.calibration)])
+        row = dict(posterior.calibration)
+        row["offsets"] = ", ".join(f"{value:.2f}" for value in row["offsets"])
+        page.table([row])
     else:
         page.text(
             "Not calibrated: no known grades corrected the scale, the probabilities and the "
