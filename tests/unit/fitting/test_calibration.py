@@ -1,6 +1,9 @@
 """Calibration against truth that is known to be off by so much."""
 
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 from scipy.optimize import approx_fprime
 
@@ -76,7 +79,10 @@ def test_weights_are_convex_and_find_the_good_member():
 
 def test_a_calibrated_result_is_nearer_and_as_sure_as_it_says(made):
     judgments, known, rest = made
-    before = DawidSkene().fit(judgments)
+    fitted = DawidSkene().fit(judgments)
+    squeezed = 1.0 + 0.5 * fitted.mean  # a scale that is wrong by a known line
+    columns = [pl.Series("mean", squeezed), pl.Series("estimate", squeezed)]
+    before = replace(fitted, items=fitted.items.with_columns(columns))
     after = calibrate(before, known)
     assert after.calibration["pairs"] == 100
     assert "calibrated with 100 known pairs" in after.notes[-1]
@@ -143,8 +149,6 @@ def test_intervals_cover_what_they_claim():
 
 
 def test_the_diagram_by_hand():
-    from dataclasses import replace
-
     judgments, truth = simulated_crowd("good", seed=0)
     posterior = Mean().fit(judgments)
     p = np.tile([0.85, 0.05, 0.05, 0.05], (1000, 1))
