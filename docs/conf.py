@@ -41,13 +41,18 @@ nitpick_ignore_regex = [
 doctest_global_setup = """
 from venire import Judgments, Qrels, Runs, Scale
 from venire.adapters import CrowdKitStyle, SklearnStyle
+from venire.aggregation.annotator_types import AnnotatorTypes
 from venire.aggregation.binary import BinaryDecomposition
+from venire.aggregation.committee import Committee
 from venire.aggregation.continuous import Continuous
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.glad import Glad
 from venire.aggregation.majority import Majority
 from venire.aggregation.mean import Mean, Median
+from venire.aggregation.minimax_entropy import MinimaxEntropy
 from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
+from venire.fitting.types_words import words
 from venire.grouping.base import finish
 from venire.grouping.clusters import AverageLinkage
 from venire.grouping.distribution import cosine_distribution
@@ -57,9 +62,11 @@ from venire.grouping.pixels import ColourHistogram, PerceptualHash
 from venire.grouping.pretrained import WordLlamaText
 from venire.grouping.settings import Setting, parse_methods, read_caps, words
 from venire.report.grouping_words import plan
+from venire.simulation.crowds import simulated_crowd
 from venire.simulation.grouped_annotators import annotator, parse_annotators
 from venire.simulation.grouped_pools import GroupedPools
 from venire.simulation.pilot import measure_pilot
 from venire.simulation.replay import Chance, replay
+from venire.testing import check_aggregator
 from venire.testing import check_aggregator, check_grouper
 """

@@ -8,6 +8,7 @@ from typing import Any
 from venire import plugins
 from venire.errors import BadSetting, UnknownName
 
+DEFAULT = "committee"
 MIXTURE = "ordinal-mixture"
 KINDS = {int: "a whole number", float: "a number", bool: "yes or no", str: "text"}
 DIFFICULTIES = ("none", "query", "item")

@@ -8,7 +8,9 @@ import pytest
 
 from venire import Judgments, Qrels
 from venire.aggregation.dawid_skene import DawidSkene
+from venire.aggregation.minimax_entropy import MinimaxEntropy
 from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
 from venire.cli.main import main
 from venire.evaluation.truth import against_gold
 from venire.simulation.annotators import add_fakes
@@ -74,6 +76,22 @@ def test_web_relevance(web):
     assert truth.mse <= 0.26
     assert truth.pearson >= 0.93
     assert against_gold(OrdinalMixture().fit(judgments), gold).mse <= 0.32
+
+
+REFERENCE = {  # an independent prototype: MSE, Pearson, accuracy
+    "categorical": (MinimaxEntropy(form="categorical"), (0.092, 0.974, 0.879)),
+    "less of the items": (MinimaxEntropy(form="categorical", beta=40.0), (0.095, 0.973, 0.888)),
+    "ordinal": (MinimaxEntropy(), (0.112, 0.968, 0.879)),
+    "regularised": (RegularisedDawidSkene(), (0.115, 0.967, 0.877)),
+    "pooled": (DawidSkene(strength=3.0, towards="pooled"), (0.217, 0.941, 0.827)),
+}
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_reference_values_on_web_relevance(web, name):
+    model, expected = REFERENCE[name]
+    truth = against_gold(model.fit(web[0]), web[1])
+    assert (truth.mse, truth.pearson, truth.accuracy) == pytest.approx(expected, abs=0.01)
 
 
 def test_nine_fakes_an_item_on_web_relevance(web):

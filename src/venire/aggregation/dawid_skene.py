@@ -4,31 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from venire.aggregation import base, loop
-from venire.aggregation.posterior import Posterior, bounds_frame, moments
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
+from venire.fitting import base, loop
+from venire.fitting.posterior import Posterior, bounds_frame, moments
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 
 Floats = NDArray[np.float64]
 NAME = "dawid-skene"
+TOWARDS = ("uniform", "pooled", "ordinal")
+HALF = 0.5
+"""A label one grade further away is half as likely, in the ordinal prior."""
 FLOOR = 1e-12
 """No probability is taken for smaller, so that an item never has no possible grade."""
 
 
 class State(NamedTuple):
-    """Confusion [N, label, grade] and grade prior [K]."""
+    """Confusion [N, label, grade], grade prior [K], what the confusion is drawn to."""
 
     confusion: Floats
     prior: Floats
+    centre: Floats
+    """P(label | grade) [label, grade] of the Dirichlet prior."""
+
+
+def ordinal_centre(size: int) -> Floats:
+    """Return the matrix [label, grade] in which each grade further off is half as likely."""
+    gap = np.abs(np.arange(size)[:, None] - np.arange(size)[None, :])
+    weight: Floats = HALF**gap
+    matrix: Floats = weight / weight.sum(axis=0)
+    return matrix
 
 
 @dataclass(frozen=True)
@@ -42,6 +55,9 @@ class Problem:
     n_annotators: int
     size: int
     strength: float
+    towards: str = "uniform"
+    fixed: Floats | None = None
+    """The grade prior [K], None where it is learnt."""
 
     def begin(self) -> State:
         """Return the state after counting each item's votes as its grade."""
@@ -60,7 +76,14 @@ class Problem:
         from venire.kernels.dawid_skene import kernels
 
         return kernels(self.size).sweep(  # type: ignore[no-any-return]
-            self.indptr, self.annotator, self.label, shard.start, shard.stop, *state, self.known
+            self.indptr,
+            self.annotator,
+            self.label,
+            shard.start,
+            shard.stop,
+            state.confusion,
+            state.prior,
+            self.known,
         )
 
     def reduce(
@@ -75,26 +98,41 @@ class Problem:
             grades += part[1]
             bound += part[2]
         if self.strength:
-            bound += self.strength / self.size * float(np.sum(np.log(state.confusion)))
+            bound += self.strength * float(np.sum(state.centre * np.log(state.confusion)))
         return (counts, grades), bound
 
     def update(self, state: State | None, sums: tuple[Floats, Floats]) -> State:
         """Return the most probable confusion matrices and grade prior."""
         counts, grades = sums
-        counts = counts + self.strength / self.size
+        centre = self.centre(counts)
+        counts = counts + self.strength * centre
         total = counts.sum(axis=1, keepdims=True)
         # A grade that an annotator never met says nothing: every label is as likely.
         confusion = np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1.0 / self.size)
-        all_items = grades.sum()
-        prior = grades / all_items if all_items else np.full(self.size, 1.0 / self.size)
-        return State(np.ascontiguousarray(np.maximum(confusion, FLOOR)), np.maximum(prior, FLOOR))
+        prior = self.fixed
+        if prior is None:
+            all_items = grades.sum()
+            prior = grades / all_items if all_items else np.full(self.size, 1.0 / self.size)
+        confusion = np.ascontiguousarray(np.maximum(confusion, FLOOR))
+        return State(confusion, np.maximum(prior, FLOOR), centre)
+
+    def centre(self, counts: Floats) -> Floats:
+        """Return what the annotators' matrices are drawn to [label, grade]."""
+        if self.towards == "ordinal":
+            return ordinal_centre(self.size)
+        if self.towards == "pooled":
+            # One judgment of each grade more, so that an unseen grade has a row too.
+            pooled = counts.sum(axis=0) + 1.0 / self.size
+            centre: Floats = pooled / pooled.sum(axis=0)
+            return centre
+        return np.full((self.size, self.size), 1.0 / self.size)
 
     def posterior(self, state: State) -> Floats:
         """Return the grade probabilities [M, K]."""
         from venire.kernels.dawid_skene import kernels
 
         grades: Floats = kernels(self.size).posterior(
-            self.indptr, self.annotator, self.label, *state, self.known
+            self.indptr, self.annotator, self.label, state.confusion, state.prior, self.known
         )
         return grades
 
@@ -142,8 +180,14 @@ class DawidSkene:
     Parameters
     ----------
     strength : float
-        Dirichlet prior: so many judgments of each grade, spread evenly over the labels,
-        are added for every annotator. 0 is maximum likelihood.
+        Dirichlet prior: so many judgments of each grade are added for every annotator. 0 is
+        maximum likelihood.
+    towards : "uniform", "pooled" or "ordinal"
+        What labels those judgments have: each as often; as all annotators together give
+        them; the right one most often, and each grade further off half as often.
+    grade_prior : str
+        ``"learnt"``, ``"uniform"``, or the probabilities of the grades, lowest grade first,
+        with commas between.
     tolerance : float
         Stop when the log likelihood (with the prior) changes by less.
     max_iterations : int
@@ -160,14 +204,25 @@ class DawidSkene:
     """
 
     strength: float = 0.0
+    towards: str = "uniform"
+    grade_prior: str = "learnt"
     tolerance: float = 0.01
     max_iterations: int = 1000
     shards: int | None = None
+    name: ClassVar[str] = NAME
 
     def __post_init__(self) -> None:
         loop.check_settings(self)
         if self.strength < 0:
             raise BadSetting(f"strength must be 0 or more, not {self.strength}")
+        if self.towards not in TOWARDS:
+            raise BadSetting(f"towards is one of {', '.join(TOWARDS)}, not {self.towards!r}")
+        base.grade_prior(self.grade_prior, None)
+
+    @property
+    def bound_rises(self) -> bool:
+        """Whether the bound never falls: the pooled matrix moves from sweep to sweep."""
+        return self.towards != "pooled" or not self.strength
 
     def fit(
         self,
@@ -179,8 +234,8 @@ class DawidSkene:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
-        base.same_model(start, NAME, judgments)
+        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
+        base.same_model(start, self.name, judgments)
         codes = judgments.codes
         known, notes = base.known_grades(judgments, gold)
         problem = Problem(
@@ -191,6 +246,8 @@ class DawidSkene:
             codes.n_annotators,
             judgments.scale.size,
             self.strength,
+            self.towards,
+            base.grade_prior(self.grade_prior, judgments.scale.size),
         )
         state = problem.begin()
         if start is not None:
@@ -202,7 +259,7 @@ class DawidSkene:
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,
             progress=progress,
-            task=NAME,
+            task=self.name,
         )
         return self._finish(judgments, problem, fit, seed, notes)
 
@@ -221,7 +278,7 @@ class DawidSkene:
         order = base.item_order(codes)
         confusion = base.confusion(codes, grades)
         return Posterior(
-            model=NAME,
+            model=self.name,
             scale=scale,
             items=base.items_frame(codes, order, mean, sd),
             probabilities=grades[order],
@@ -247,4 +304,4 @@ def warm(state: State, earlier: dict[str, Any], annotators: pl.Series) -> State:
     )
     confusion = state.confusion.copy()
     confusion[new] = before.confusion[old]
-    return State(confusion, before.prior)
+    return State(confusion, before.prior, before.centre)

@@ -11,12 +11,12 @@ from functools import partial
 
 import numpy as np
 
-from venire.aggregation import base, loop
-from venire.aggregation.mixture_problem import NAME, Problem
-from venire.aggregation.mixture_state import lay_out
-from venire.aggregation.posterior import Posterior
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
+from venire.fitting import base, loop
+from venire.fitting.mixture_problem import NAME, Problem
+from venire.fitting.mixture_state import lay_out
+from venire.fitting.posterior import Posterior
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -98,6 +98,11 @@ class OrdinalMixture:
         if min(self.prior_precision, self.phi, self.eta) <= 0:
             raise BadSetting("prior_precision, phi and eta must be above 0")
 
+    @property
+    def bound_rises(self) -> bool:
+        """Whether the bound never falls: the printed update does not promise it."""
+        return self.responsibility == "exact" or not self.spam
+
     def fit(
         self,
         judgments: Judgments,
@@ -108,7 +113,7 @@ class OrdinalMixture:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
+        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
         from venire.kernels import is_compiled
         from venire.kernels import ordinal as kernel
 

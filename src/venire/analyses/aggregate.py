@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from venire.analyses.inputs import checked, parquet, plain, table_of
-from venire.models import build
+from venire.models import DEFAULT, build
 from venire.progress import Progress
 from venire.report.folder import confusion_frame
 from venire.service.jobs import Work, keep
@@ -14,7 +14,7 @@ from venire.service.results import gold_grades
 from venire.store.session import Store
 
 SETTINGS: dict[str, Any] = {
-    "model": "ordinal-mixture",
+    "model": DEFAULT,
     "settings": {},
     "campaign": None,
     "use_gold": False,

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from venire.models import DEFAULT
+
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Settings = dict[str, Any]
 
@@ -161,7 +163,7 @@ class JobSettings(BaseModel):
 
     campaign: str | None = None
     seed: int = Field(default=0, ge=0, le=2**31 - 1)
-    model: str = "ordinal-mixture"
+    model: str = DEFAULT
     settings: dict[str, bool | int | float | str] = {}
     use_gold: bool = False
     bootstrap: int = Field(default=1000, ge=0, le=100_000)

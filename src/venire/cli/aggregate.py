@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from venire.errors import BadSetting
+from venire.models import DEFAULT
 from venire.terminal.options import SEED, pairs, read_judgments, reading, setting_value
 from venire.terminal.output import FORMAT, bar, emit
 
-DEFAULT_MODEL = "ordinal-mixture"
 RULES = ("mode", "rounded-mean", "real")
 
 
@@ -19,7 +19,7 @@ RULES = ("mode", "rounded-mean", "real")
 @click.argument("judgments")
 @click.option(
     "--model",
-    default=DEFAULT_MODEL,
+    default=DEFAULT,
     show_default=True,
     help="Name of a model, or all: every model, the mixture with each difficulty.",
 )
@@ -43,6 +43,12 @@ RULES = ("mode", "rounded-mean", "real")
     "clamp_path",
     metavar="QRELS",
     help="Known grades to hold fixed while the annotators are learnt.",
+)
+@click.option(
+    "--calibrate",
+    "calibrate_path",
+    metavar="QRELS",
+    help="Known grades, 50 or more, that correct the scale and the probabilities after the fit.",
 )
 @click.option("--qrels", "qrels_path", metavar="FILE", help="Write the grades as qrels.")
 @click.option(
@@ -76,6 +82,7 @@ def command(
     gold_columns: str | None,
     gold_column: str | None,
     clamp_path: str | None,
+    calibrate_path: str | None,
     qrels_path: str | None,
     rule: str,
     folder: str | None,
@@ -90,6 +97,7 @@ def command(
     """
     from venire.engine import Threads
     from venire.evaluation.truth import against_gold
+    from venire.fitting.calibration import calibrate
     from venire.models import chosen
     from venire.report.folder import check_folder, write_posteriors
     from venire.tables.qrels import Qrels
@@ -115,6 +123,7 @@ def command(
         theirs = pairs(gold_columns, "--gold-columns") or None
         gold = Qrels.read(gold_path, columns=theirs).require_rows(gold_path)
     clamp = Qrels.read(clamp_path).require_rows(clamp_path) if clamp_path else None
+    known = Qrels.read(calibrate_path).require_rows(calibrate_path) if calibrate_path else None
     notes = [
         f"{counted(len(table), 'judgment')}, {counted(table.codes.n_annotators, 'annotator')}, "
         f"{counted(table.codes.n_items, 'item')}",
@@ -133,6 +142,8 @@ def command(
             posterior = aggregator.fit(
                 table, gold=clamp, seed=seed, engine=engine, progress=progress
             )
+            if known is not None:
+                posterior = calibrate(posterior, known, seed=seed)
             row = {"model": name, **_row(posterior)}
             if gold is not None:
                 truth = against_gold(posterior, gold)
@@ -153,7 +164,7 @@ def command(
         # First, because ids that TREC files cannot say must not leave a folder behind.
         results[0][1].qrels(rule).write(qrels_path)
     if folder:
-        write_posteriors(results, folder, rows=rows, notes=notes, scored=gold is not None)
+        write_posteriors(results, folder, rows=rows, notes=notes, gold=gold)
     if qrels_path == "-":
         for note in notes:
             click.echo(f"note: {note}", err=True)

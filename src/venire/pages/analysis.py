@@ -16,6 +16,7 @@ from starlette.responses import FileResponse, HTMLResponse
 from venire import plugins
 from venire.desk import lists
 from venire.http.deps import AMember, Member, Reading
+from venire.models import DEFAULT
 from venire.pages import charts
 from venire.pages.common import study_page
 from venire.service import jobs, pools
@@ -24,7 +25,6 @@ from venire.store.work import Job
 
 router = APIRouter(include_in_schema=False)
 JobId = Annotated[str, Query(max_length=100)]
-MODEL = "ordinal-mixture"
 SHOWN = 200
 
 
@@ -99,7 +99,9 @@ def aggregate_page(
     request: Request, one: AMember, session: Reading, job: JobId = ""
 ) -> HTMLResponse:
     """Fit a model to the judgments, and look through what it believes."""
-    return _page(request, one, session, "aggregate", "aggregate", job, models=_models())
+    return _page(
+        request, one, session, "aggregate", "aggregate", job, models=_models(), default=DEFAULT
+    )
 
 
 @router.get("/studies/{study_id}/evaluate")

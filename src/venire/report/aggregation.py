@@ -7,8 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from venire.aggregation.posterior import Posterior
+from venire.evaluation.calibration import reliability_diagram
+from venire.fitting.posterior import Posterior
 from venire.report.page import Page, plain
+from venire.tables.qrels import Qrels
 
 
 def models_page(rows: Sequence[Mapping[str, Any]], notes: Sequence[str], *, scored: bool) -> Page:
@@ -44,8 +46,9 @@ def posterior_page(
     *,
     scores: Mapping[str, Any] | None = None,
     notes: Sequence[str] | None = None,
+    gold: Qrels | None = None,
 ) -> Page:
-    """Return the page of one result."""
+    """Return the page of one result; with known grades also how reliable its probabilities are."""
     page = Page(f"Grades by {posterior.model}")
     state = "converged" if posterior.converged else "did NOT converge"
     page.lead(
@@ -57,6 +60,8 @@ def posterior_page(
         page.heading("Against known grades")
         page.table([dict(scores)], digits=4)
     _grades(page, posterior)
+    _calibration(page, posterior, gold)
+    _splits(page, posterior)
     _width(page, posterior)
     _annotators(page, posterior)
     _bounds(page, posterior)
@@ -92,6 +97,59 @@ def _grades(page: Page, posterior: Posterior) -> None:
     figure.update_xaxes(title="grade", type="category")
     figure.update_yaxes(title="items")
     page.plot(figure, rows, caption="Items of each grade.", digits=1)
+
+
+def _calibration(page: Page, posterior: Posterior, gold: Qrels | None) -> None:
+    """Say whether the scale is calibrated, and draw the reliability diagram."""
+    import plotly.graph_objects as go
+
+    page.heading("Calibration")
+    if posterior.calibration:
+        row = dict(posterior.calibration)
+        row["offsets"] = ", ".join(f"{value:.2f}" for value in row["offsets"])
+        page.table([row])
+    else:
+        page.text(
+            "Not calibrated: no known grades corrected the scale, the probabilities and the "
+            "standard deviations, which are as the model has them."
+        )
+    if gold is None:
+        return
+    diagram = reliability_diagram(posterior, gold)
+    page.text(
+        f"Expected calibration error {diagram.error:.3f} over {diagram.pairs:,} known pairs; "
+        f"{diagram.coverage:.0%} of the known grades lie within mean +- 1.96 sd. Known pairs "
+        "that were held or learnt from flatter both."
+    )
+    rows = diagram.bins.to_dicts()
+    figure = go.Figure(
+        [
+            go.Scatter(
+                name="as sure as it says", x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}
+            ),
+            go.Scatter(
+                name="known pairs",
+                x=[row["confidence"] for row in rows],
+                y=[row["right"] for row in rows],
+                text=[f"{row['pairs']:,} pairs" for row in rows],
+                mode="lines+markers",
+            ),
+        ]
+    )
+    figure.update_xaxes(title="probability of the most probable grade", range=[0, 1])
+    figure.update_yaxes(title="share right", range=[0, 1])
+    page.plot(figure, rows, caption="Reliability: on the line, grades are as sure as they say.")
+
+
+def _splits(page: Page, posterior: Posterior) -> None:
+    """Show where a committee's members disagree."""
+    if "split" not in posterior.items.columns:
+        return
+    page.heading("Where the members disagree")
+    page.text("The pairs to judge again first; split is the sd of the members' means, in grades.")
+    columns = ["query_id", "doc_id", "judgments", "mean", "sd", "split"]
+    first = posterior.items.sort("split", descending=True, maintain_order=True).select(columns)
+    page.table(first.head(20).to_dicts())
 
 
 def _width(page: Page, posterior: Posterior) -> None:

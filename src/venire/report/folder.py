@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting
+from venire.fitting.posterior import Posterior
 from venire.formats import write_frame
 from venire.formats.source import write_bytes
 from venire.report.aggregation import models_page, posterior_page
+from venire.tables.qrels import Qrels
 
 TABLES = ("items", "annotators", "bounds", "difficulty", "confusion")
 
@@ -37,7 +38,7 @@ def write_posteriors(
     *,
     rows: Sequence[Mapping[str, Any]],
     notes: Sequence[str],
-    scored: bool,
+    gold: Qrels | None = None,
 ) -> None:
     """Write one result into a folder, or many into a folder each with a page over all.
 
@@ -47,17 +48,24 @@ def write_posteriors(
     rows : sequence of mapping
         What is said of each, for the page.
     notes : sequence of str
-    scored : bool
-        Whether the rows hold scores against known grades.
+    gold : Qrels, optional
+        Known grades that the rows are scored by.
     """
+    scored = gold is not None
     if len(results) == 1:
-        write_posterior(results[0][1], folder, scores=rows[0] if scored else None, notes=notes)
+        write_posterior(
+            results[0][1], folder, scores=rows[0] if scored else None, notes=notes, gold=gold
+        )
         return
     for (name, posterior), row in zip(results, rows, strict=True):
         # "ordinal-mixture (item)" is a name for people; folders hold no blanks or brackets.
         place = name.replace(" (", "-").rstrip(")")
         write_posterior(
-            posterior, Path(folder) / place, scores=row if scored else None, notes=notes
+            posterior,
+            Path(folder) / place,
+            scores=row if scored else None,
+            notes=notes,
+            gold=gold,
         )
     write_bytes(
         Path(folder) / "report.html",
@@ -71,6 +79,7 @@ def write_posterior(
     *,
     scores: Mapping[str, Any] | None = None,
     notes: Sequence[str] | None = None,
+    gold: Qrels | None = None,
 ) -> list[Path]:
     """Write all that a posterior holds; return the files.
 
@@ -106,13 +115,14 @@ def write_posterior(
         "scale": {"values": posterior.scale.values, "names": posterior.scale.names},
         "converged": posterior.converged,
         "restart": posterior.restart,
+        "calibration": dict(posterior.calibration) if posterior.calibration else None,
         "scores": dict(scores) if scores else None,
         "notes": said,
     }
     path = target / "posterior.json"
     write_bytes(path, (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode())
     page = target / "report.html"
-    posterior_page(posterior, scores=scores, notes=said).write(
+    posterior_page(posterior, scores=scores, notes=said, gold=gold).write(
         page, footer=f"Venire {posterior.version}"
     )
     return [*written, path, page]

@@ -5,10 +5,12 @@ import pytest
 
 from venire.aggregation.binary import BinaryDecomposition
 from venire.aggregation.dawid_skene import DawidSkene
+from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
+from venire.errors import BadSetting
 from venire.kernels.counts import pool_adjacent
 
 
-def dense_em(judgments, size, strength=0.0, sweeps=500):
+def dense_em(judgments, size, strength=0.0, sweeps=500, rows_to=None, prior_of=None):
     """Dawid and Skene (1979), equations 2.3 to 2.5, one loop an item."""
     rows = judgments.frame.select("doc_id", "annotator_id", "label").rows()
     items = sorted({row[0] for row in rows})
@@ -18,9 +20,10 @@ def dense_em(judgments, size, strength=0.0, sweeps=500):
         posterior[items.index(doc), int(label)] += 1
     posterior /= posterior.sum(axis=1, keepdims=True)
     previous = -np.inf
+    added = strength * (np.full((size, size), 1 / size) if rows_to is None else rows_to)
     for _ in range(sweeps):
-        prior = posterior.mean(axis=0)
-        confusion = np.full((len(people), size, size), strength / size)
+        prior = posterior.mean(axis=0) if prior_of is None else prior_of
+        confusion = np.tile(added, (len(people), 1, 1))
         for doc, person, label in rows:
             confusion[people.index(person), :, int(label)] += posterior[items.index(doc)]
         total = confusion.sum(axis=2, keepdims=True)
@@ -33,7 +36,7 @@ def dense_em(judgments, size, strength=0.0, sweeps=500):
         top = log.max(axis=1, keepdims=True)
         likelihood = (top[:, 0] + np.log(np.exp(log - top).sum(axis=1))).sum()
         if strength:
-            likelihood += strength / size * np.log(np.maximum(confusion, 1e-12)).sum()
+            likelihood += (added * np.log(np.maximum(confusion, 1e-12))).sum()
         posterior = np.exp(log - top)
         posterior /= posterior.sum(axis=1, keepdims=True)
         if abs(likelihood - previous) < 1e-9:
@@ -50,6 +53,51 @@ def test_grades_and_likelihood_are_those_of_the_dense_algorithm(small, strength)
     assert posterior.bounds["bound"][-1] == pytest.approx(likelihood, abs=1e-6)
     for doc, found in zip(posterior.items["doc_id"], posterior.probabilities, strict=True):
         assert found == pytest.approx(expected[doc], abs=1e-5)
+
+
+def test_drawn_to_an_ordinal_matrix_under_a_given_grade_prior(small):
+    judgments, _ = small
+    # Rows by hand: each grade further off half as likely.
+    rows = np.array([[8, 4, 2, 1], [4, 8, 4, 2], [2, 4, 8, 4], [1, 2, 4, 8]], float)
+    rows /= rows.sum(axis=1, keepdims=True)
+    expected, likelihood = dense_em(
+        judgments, 4, 5.0, rows_to=rows, prior_of=np.array([4, 3, 2, 1]) / 10
+    )
+    posterior = DawidSkene(
+        strength=5.0, towards="ordinal", grade_prior="4,3,2,1", tolerance=1e-9, max_iterations=500
+    ).fit(judgments)
+    assert posterior.bounds["bound"][-1] == pytest.approx(likelihood, abs=1e-6)
+    for doc, found in zip(posterior.items["doc_id"], posterior.probabilities, strict=True):
+        assert found == pytest.approx(expected[doc], abs=1e-5)
+
+
+def test_the_regularised_model_is_a_setting_of_the_other(small):
+    judgments, _ = small
+    found = RegularisedDawidSkene().fit(judgments)
+    other = DawidSkene(strength=12.0, grade_prior="uniform").fit(judgments)
+    assert found.model == "regularised-dawid-skene"
+    assert np.array_equal(found.probabilities, other.probabilities)
+
+
+def test_drawn_to_the_pooled_matrix_people_become_alike(small):
+    judgments, _ = small
+    loose = DawidSkene(towards="pooled", strength=1.0).fit(judgments).state["state"]
+    tight = DawidSkene(towards="pooled", strength=1e6).fit(judgments).state["state"]
+    assert np.ptp(tight.confusion, axis=0).max() < 1e-3 < np.ptp(loose.confusion, axis=0).max()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"towards": "mean"}, "uniform, pooled, ordinal"),
+        ({"grade_prior": "flat"}, "learnt, uniform or numbers"),
+        ({"grade_prior": "1,0,1,1"}, "above 0"),
+        ({"grade_prior": "1,2,3"}, "3 numbers and the scale 4 grades"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(small, settings, said):
+    with pytest.raises(BadSetting, match=said):
+        DawidSkene(**settings).fit(small[0])
 
 
 def test_the_binary_estimate_sums_the_steps(small):

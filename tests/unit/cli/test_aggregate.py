@@ -11,7 +11,7 @@ from venire.terminal.options import REPEATS
 
 
 def test_choices_are_those_of_the_library():
-    from venire.aggregation import posterior
+    from venire.fitting import posterior
 
     assert posterior.RULES == RULES
     assert REPEATS == TABLE_REPEATS
@@ -69,7 +69,16 @@ def test_qrels_to_a_file_and_to_standard_output(venire, judgments, tmp_path):
 def test_a_folder_holds_tables_settings_and_a_page(venire, judgments, tmp_path):
     folder = tmp_path / "out"
     status, _, err = venire(
-        "aggregate", judgments, "--set", "restarts=2", "--set", "difficulty=query", "-o", folder
+        "aggregate",
+        judgments,
+        "--model",
+        "ordinal-mixture",
+        "--set",
+        "restarts=2",
+        "--set",
+        "difficulty=query",
+        "-o",
+        folder,
     )
     assert status == 0, err
     names = {path.name for path in folder.iterdir()}
@@ -92,7 +101,12 @@ def test_hostile_ids_stay_text_on_the_page(venire, tmp_path):
     evil = "<script>alert(1)</script>"
     path.write_text(f"query_id,doc_id,annotator_id,label\nq,{evil},{evil},1\nq,b,{evil},0\n")
     folder = tmp_path / "out"
-    assert venire("aggregate", path, "-o", folder, "--set", "restarts=1")[0] == 0
+    assert (
+        venire(
+            "aggregate", path, "-o", folder, "--model", "ordinal-mixture", "--set", "restarts=1"
+        )[0]
+        == 0
+    )
     page = (folder / "report.html").read_text()
     assert evil not in page
 
@@ -142,12 +156,12 @@ BAD = {
     ),
     "unknown setting": (
         HEAD + "q,a,x,1\n",
-        ["--set", "restart=3"],
+        ["--model", "ordinal-mixture", "--set", "restart=3"],
         ["unknown setting of ordinal-mixture 'restart'", "did you mean restarts?"],
     ),
     "setting of another kind": (
         HEAD + "q,a,x,1\n",
-        ["--set", "restarts=few"],
+        ["--model", "ordinal-mixture", "--set", "restarts=few"],
         ["restarts='few' is not a whole number"],
     ),
     "unknown gold column": (HEAD + "q,a,x,1\n", ["--gold-column", "gold"], ["no gold column"]),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from venire.aggregation import base
 from venire.errors import BadSetting, DataError
+from venire.fitting import base
 from venire.tables.codes import JudgmentCodes, code
 from venire.tables.judgments import Judgments
 
@@ -19,6 +20,33 @@ Longs = NDArray[np.int64]
 CATEGORY = "venire:category"
 RESERVED = ("inverse_difficulty", "inverse_difficulty_sd")
 """Columns of the result."""
+
+
+class Settings(Protocol):
+    """Settings of the mixture that its inference reads; the model itself lies a layer above."""
+
+    @property
+    def difficulty(self) -> str: ...  # noqa: D102
+    @property
+    def ordinal(self) -> bool: ...  # noqa: D102
+    @property
+    def spam(self) -> bool: ...  # noqa: D102
+    @property
+    def responsibility(self) -> str: ...  # noqa: D102
+    @property
+    def outer(self) -> str: ...  # noqa: D102
+    @property
+    def prior_precision(self) -> float: ...  # noqa: D102
+    @property
+    def phi(self) -> float: ...  # noqa: D102
+    @property
+    def eta(self) -> float: ...  # noqa: D102
+    @property
+    def tolerance(self) -> float: ...  # noqa: D102
+    @property
+    def max_iterations(self) -> int: ...  # noqa: D102
+    @property
+    def shards(self) -> int | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

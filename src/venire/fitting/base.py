@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from venire.aggregation.loop import Fit
-from venire.aggregation.posterior import TIE, Posterior, moments
 from venire.engine import Engine
 from venire.errors import BadSetting, DataError, NoOverlap
+from venire.fitting.loop import Fit
+from venire.fitting.posterior import TIE, Posterior, moments
 from venire.progress import Progress, silent
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
@@ -92,6 +92,38 @@ def known_grades(
     if len(gold) - held:
         notes.append(f"{len(gold) - held:,} known pairs were never judged and are not used")
     return known, tuple(notes)
+
+
+def grade_prior(text: str, size: int | None) -> Floats | None:
+    """Return the grade prior [K] that a setting names; None where it is learnt.
+
+    Parameters
+    ----------
+    text : str
+        ``"learnt"``, ``"uniform"``, or one number a grade with commas between.
+    size : int or None
+        K; None only checks the text.
+
+    Raises
+    ------
+    BadSetting
+    """
+    if text == "learnt":
+        return None
+    if text == "uniform":
+        return np.full(size or 1, 1.0 / (size or 1))
+    try:
+        given = np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        raise BadSetting(
+            f"grade_prior is learnt, uniform or numbers such as 0.5,0.3,0.2, not {text!r}"
+        ) from None
+    if not np.isfinite(given).all() or (given <= 0).any():
+        raise BadSetting(f"the probabilities of grade_prior must be above 0: {text}")
+    if size is not None and given.size != size:
+        raise BadSetting(f"grade_prior has {given.size} numbers and the scale {size} grades")
+    prior: Floats = given / given.sum()
+    return prior
 
 
 def ignored_gold(gold: Qrels | None) -> tuple[str, ...]:

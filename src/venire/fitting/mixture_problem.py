@@ -8,24 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from venire.aggregation import base, loop
-from venire.aggregation.mixture_state import Layout, State, eps_sd
-from venire.aggregation.posterior import Posterior, bounds_frame
 from venire.engine import Engine, Serial
 from venire.errors import BadSetting
+from venire.fitting import base, loop
+from venire.fitting.mixture_state import Layout, Settings, State, eps_sd
+from venire.fitting.posterior import Posterior, bounds_frame
 from venire.progress import Progress
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
 from venire.tables.schema import counted
-
-if TYPE_CHECKING:
-    from venire.aggregation.ordinal_mixture import OrdinalMixture
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -56,7 +53,7 @@ class Sums(NamedTuple):
 class Problem:
     """One fit: the settings met with the data."""
 
-    model: OrdinalMixture
+    model: Settings
     judgments: Judgments
     layout: Layout
     known: Floats

@@ -54,6 +54,9 @@ class Posterior:
     seed : int
     version : str
     notes : tuple of str
+    calibration : mapping or None
+        What known grades corrected; None where nothing did, and then the scale and the
+        probabilities are as the model has them.
     state : object
         What ``start=`` continues from.
     """
@@ -71,6 +74,7 @@ class Posterior:
     converged: bool = True
     restart: int = 0
     notes: tuple[str, ...] = ()
+    calibration: Mapping[str, Any] | None = None
     state: Any = None
     version: str = field(default_factory=lambda: version("venire"))
 

@@ -1,0 +1,245 @@
+"""Types of annotators: the grid of traits, and what each type labels at each place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from venire.errors import BadSetting
+from venire.tables.scale import Scale
+
+Floats = NDArray[np.float64]
+ERRORS = (0.2, 0.4, 0.7, 1.2)
+"""Standard deviations, in steps of the scale."""
+RELIABILITIES = (0.97, 0.8, 0.5)
+"""Shares of judgments that look at the item; 0 besides, for each kind of spam."""
+BIASES = (-1.0, -0.5, 0.0, 0.5, 1.0)
+"""Steps added to what is seen."""
+SCALES = (0.6, 1.0, 1.5)
+"""Factors by which the distance to the middle of the scale is stretched."""
+ONE_LABEL = 0.85
+"""Share of the favourite among the labels of who always gives the same."""
+FINE = 20
+"""Steps of the fine grid, about."""
+FLOOR = 1e-9
+"""No label is taken for less likely, whoever gives it."""
+SPAM = ("uniform", "observed", "one-label")
+GRIDS = ("grades", "halves", "fine")
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where an item can be: a position between the lowest and highest grade, and a difficulty.
+
+    Place t is position ``t // D`` and difficulty ``t % D``.
+    """
+
+    positions: Floats
+    """[Z] in steps of the scale."""
+    difficulties: Floats
+    """[D] factors of everybody's error."""
+    grades: NDArray[np.int64]
+    """[K] which positions are the grades."""
+    thresholds: Floats
+    """[K + 1] in steps, the outer ones infinite."""
+
+    @cached_property
+    def position(self) -> Floats:
+        """Position of each place [T]."""
+        return np.repeat(self.positions, self.difficulties.size)
+
+    @cached_property
+    def difficulty(self) -> Floats:
+        """Difficulty of each place [T]."""
+        return np.tile(self.difficulties, self.positions.size)
+
+    @cached_property
+    def share(self) -> Floats:
+        """How each place counts for the grades [T, K]: for the nearest, half and half between."""
+        z = self.position[:, None]
+        low, high = self.thresholds[None, :-1], self.thresholds[None, 1:]
+        inside = (z > low + 1e-9) & (z < high - 1e-9)
+        edge = (np.abs(z - low) <= 1e-9) | (np.abs(z - high) <= 1e-9)
+        return inside + 0.5 * edge
+
+
+def places_of(scale: Scale, grid: str, difficulties: Floats) -> Places:
+    """Return the places of a scale; each grade is a position, whatever the grid."""
+    values = scale.array()
+    steps = np.diff(values)
+    unit = float(steps.mean()) if steps.size else 1.0
+    size = values.size
+    parts = {"grades": 1, "halves": 2}.get(grid) or max(round(FINE / max(size - 1, 1)), 1)
+    if size == 1:
+        parts = 1
+    between = np.arange(parts) / parts
+    positions = (values[:-1, None] + steps[:, None] * between[None, :]).reshape(-1)
+    positions = np.append(positions, values[-1]) / unit
+    return Places(
+        positions,
+        difficulties,
+        np.arange(size, dtype=np.int64) * parts,
+        scale.thresholds(outer="infinite") / unit,
+    )
+
+
+@dataclass(frozen=True)
+class Types:
+    """H types: one row of each array."""
+
+    bias: Floats
+    error: Floats
+    scale: Floats
+    reliability: Floats
+    spam: NDArray[np.int64]
+    """Which spam distribution."""
+    pi: Floats
+    """[S, K] spam distributions: those asked for, then one a grade for one-label."""
+    names: tuple[str, ...]
+    """[S] uniform, observed, or the position of the favourite label as text."""
+
+    @property
+    def count(self) -> int:
+        """H."""
+        return self.bias.size
+
+
+def types_of(
+    size: int, observed: Floats, spam: tuple[str, ...], *, bias: bool, scale: bool
+) -> Types:
+    """Return the grid of types.
+
+    Parameters
+    ----------
+    size : int
+        K.
+    observed : float64 [K]
+        How often each label is given.
+    spam : tuple of str
+        Kinds of spam; at least one.
+    bias, scale : bool
+        Whether people may differ in these.
+    """
+    rows: list[Floats] = []
+    names: list[str] = []
+    for kind in spam:
+        if kind == "uniform":
+            rows.append(np.full(size, 1.0 / size))
+            names.append(kind)
+        elif kind == "observed":
+            rows.append(observed)
+            names.append(kind)
+        else:
+            for k in range(size):
+                row = np.full(size, (1.0 - ONE_LABEL) / max(size - 1, 1))
+                row[k] = ONE_LABEL if size > 1 else 1.0
+                rows.append(row)
+                names.append(str(k))
+    kinds = np.arange(len(rows))
+    biases = np.array(BIASES if bias and size > 1 else (0.0,))
+    scales = np.array(SCALES if scale and size > 1 else (1.0,))
+    # Who nearly always looks gives too little spam for its kind to be told.
+    pairs = [(RELIABILITIES[0], 0)] + [
+        (look, at) for look in RELIABILITIES[1:] for at in range(len(rows))
+    ]
+    mesh = np.meshgrid(biases, np.array(ERRORS), scales, np.arange(len(pairs)), indexing="ij")
+    a, s, c, which = (part.reshape(-1) for part in mesh)
+    e = np.array([looks for looks, _ in pairs])[which.astype(np.int64)]
+    of = np.array([spam_kind for _, spam_kind in pairs])[which.astype(np.int64)]
+    # Who never looks has no error, bias or scale: one type for each kind of spam.
+    none = np.zeros(kinds.size)
+    return Types(
+        np.concatenate([a, none]),
+        np.concatenate([s, none + 1.0]),
+        np.concatenate([c, none + 1.0]),
+        np.concatenate([e, none]),
+        np.concatenate([of, kinds]).astype(np.int64),
+        np.array(rows),
+        tuple(names),
+    )
+
+
+def log_chances(types: Types, places: Places) -> Floats:
+    """Return ln P(label | place, type) [H, label, T].
+
+    e [Phi((b_r - mu) / (s d)) - Phi((b_{r-1} - mu) / (s d))] + (1 - e) pi_r with
+    mu = middle + c (z - middle) + a.
+    """
+    from scipy.special import ndtr
+
+    middle = 0.5 * (places.positions[0] + places.positions[-1])
+    size = places.thresholds.size - 1
+    # Types that differ only in reliability and spam see alike: seen once each.
+    look, back = np.unique(
+        np.stack([types.bias, types.error, types.scale], axis=1), axis=0, return_inverse=True
+    )
+    mu = middle + look[:, 2, None] * (places.position[None, :] - middle) + look[:, 0, None]
+    width = look[:, 1, None] * places.difficulty[None, :]
+    seen = np.empty((look.shape[0], size, mu.shape[1]))
+    below = np.zeros_like(mu)
+    for r in range(size):
+        upper = ndtr((places.thresholds[r + 1] - mu) / width)
+        # From the nearer side, so that small chances keep their digits.
+        other = ndtr((mu - places.thresholds[r]) / width) - ndtr(
+            (mu - places.thresholds[r + 1]) / width
+        )
+        seen[:, r] = np.where(below > 0.5, other, upper - below)
+        below = upper
+    e = types.reliability[:, None, None]
+    chance = e * seen[back.reshape(-1)] + (1.0 - e) * types.pi[types.spam][:, :, None]
+    return np.log(np.maximum(chance, FLOOR))
+
+
+def tilt(weight: Floats, traits: Floats) -> Floats:
+    r"""Return the nearest weights under which each trait has mean 0.
+
+    w_h proportional to weight_h exp(lambda . f_h), lambda such that sum_h w_h f_h = 0: the
+    weights nearest to the given ones in the sense of KL(w || weight). Newton on the convex
+    log partition function.
+
+    Parameters
+    ----------
+    weight : float64 [H]
+        Positive.
+    traits : float64 [H, F]
+        Each with values on both sides of 0.
+
+    Raises
+    ------
+    BadSetting
+        When a trait has values on one side of 0 only.
+    """
+    weight = weight / weight.sum()
+    if not traits.shape[1]:
+        return weight
+    if not ((traits.min(axis=0) < 0) & (traits.max(axis=0) > 0)).all():
+        raise BadSetting("a trait of the types needs values on both sides of 0")
+    log_weight = np.log(weight)
+    at = np.zeros(traits.shape[1])
+
+    def value(x: Floats) -> tuple[float, Floats]:
+        score = log_weight + traits @ x
+        top = float(score.max())
+        w = np.exp(score - top)
+        total = float(w.sum())
+        return top + float(np.log(total)), w / total
+
+    height, tilted = value(at)
+    for _ in range(200):
+        slope = tilted @ traits
+        if np.abs(slope).max() < 1e-13:
+            break
+        centred = traits - slope
+        curve = (centred * tilted[:, None]).T @ centred
+        step = np.linalg.solve(curve + 1e-12 * np.eye(at.size), slope)
+        size = 1.0
+        while size > 1e-8:
+            lower, there = value(at - size * step)
+            if lower <= height + 1e-15 * abs(height):
+                break
+            size *= 0.5
+        at, height, tilted = at - size * step, lower, there
+    return tilted

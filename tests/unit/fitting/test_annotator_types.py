@@ -1,0 +1,154 @@
+"""The grid and the tilt against plain sums; what is said of people against who they were."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from venire import Scale
+from venire.aggregation.annotator_types import AnnotatorTypes
+from venire.errors import BadSetting
+from venire.fitting import loop
+from venire.fitting.types_grid import SPAM, log_chances, places_of, tilt, types_of
+from venire.fitting.types_problem import Problem
+from venire.fitting.types_words import words
+from venire.simulation.annotators import AnnotatorType, judge
+from venire.testing.crowds import crowd
+
+
+def test_chances_are_those_of_the_formula():
+    scale = Scale.of([0, 1, 2])
+    places = places_of(scale, "halves", np.array([0.5, 1.0]))
+    types = types_of(3, np.array([0.5, 0.3, 0.2]), SPAM, bias=True, scale=True)
+    found = np.exp(log_chances(types, places))
+    assert found.sum(axis=1) == pytest.approx(1.0, abs=1e-7)
+    edges = [-np.inf, 0.5, 1.5, np.inf]
+    for h in range(0, types.count, 37):
+        for t in range(places.position.size):
+            mu = 1.0 + types.scale[h] * (places.position[t] - 1.0) + types.bias[h]
+            sd = types.error[h] * places.difficulty[t]
+            e = types.reliability[h]
+            for r in range(3):
+                cell = norm.cdf(edges[r + 1], mu, sd) - norm.cdf(edges[r], mu, sd)
+                expected = e * cell + (1 - e) * types.pi[types.spam[h], r]
+                assert found[h, r, t] == pytest.approx(expected, abs=2e-9)
+
+
+@pytest.mark.parametrize("grid", ["grades", "halves", "fine"])
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_every_grade_is_a_position_and_every_place_counts_once(grid, size):
+    scale = Scale.of(10.0 * np.arange(size))
+    places = places_of(scale, grid, np.array([1.0]))
+    assert places.positions[places.grades] == pytest.approx(np.arange(size))
+    assert places.share.sum(axis=1) == pytest.approx(1.0)
+    assert (places.share[places.grades] == np.eye(size)).all()
+
+
+def test_the_tilt_sets_means_to_zero_and_is_the_nearest():
+    rng = np.random.default_rng(4)
+    weight = rng.gamma(0.3, size=200) + 1e-6
+    traits = rng.normal(size=(200, 2)) + 0.8
+    found = tilt(weight, traits)
+    assert np.abs(found @ traits).max() < 1e-10
+    # Exponential family: the log ratio is linear in the traits.
+    ratio = np.log(found / weight)
+    basis = np.column_stack([traits, np.ones(200)])
+    left = ratio - basis @ np.linalg.lstsq(basis, ratio, rcond=None)[0]
+    assert np.abs(left).max() < 1e-8
+    with pytest.raises(BadSetting):
+        tilt(weight, np.abs(traits))
+
+
+def test_the_mean_bias_of_a_fit_is_zero():
+    judgments, _ = crowd(1, items=80)
+    codes = judgments.codes
+    problem = Problem(
+        codes.indptr, codes.annotator, codes.label, np.full(codes.n_items, -1, np.int16),
+        codes.n_annotators, places_of(judgments.scale, "fine", np.array([0.6, 1.0, 1.7])),
+        types_of(4, np.full(4, 0.25), SPAM, bias=True, scale=True), np.full(4, 0.25),
+    )  # fmt: skip
+    state = problem.begin()
+    for _ in range(20):
+        sums, _ = problem.reduce(state, [problem.sweep(state, loop.Shard(0, codes.n_items))])
+        state = problem.update(state, sums)
+        assert np.abs(state.weight @ problem.traits).max() < 1e-10
+
+
+def test_the_bound_is_that_of_mean_field_written_out():
+    judgments, _ = crowd(2, items=15, people=5, per_item=3, size=3)
+    codes = judgments.codes
+    m = codes.n_items
+    problem = Problem(
+        codes.indptr, codes.annotator, codes.label, np.full(m, -1, np.int16), codes.n_annotators,
+        places_of(judgments.scale, "grades", np.array([1.0])),
+        types_of(3, np.full(3, 1 / 3), ("uniform",), bias=False, scale=False), np.full(3, 1 / 3),
+    )  # fmt: skip
+    shard = loop.Shard(0, m)
+    first = problem.begin()
+    sums, _ = problem.reduce(first, [problem.sweep(first, shard)])
+    state = problem.update(first, sums)
+    (counts, taken), bound = problem.reduce(state, [problem.sweep(state, shard)])
+    log_chance = log_chances(problem.types, problem.places)
+    r = np.concatenate([part for _, part, _ in problem.responsibilities(first, sums[0])])
+    value, log_prior = 0.0, np.log(np.full(3, 1 / 3))
+    for at in range(m):
+        log = log_prior.copy()
+        for j in range(codes.indptr[at], codes.indptr[at + 1]):
+            log += r[codes.annotator[j]] @ log_chance[:, codes.label[j]]
+        value += np.log(np.exp(log).sum())
+    value -= np.sum(r * np.log(r / state.weight))
+    assert bound == pytest.approx(value, abs=1e-8)
+    assert taken.sum() == pytest.approx(m)
+    assert counts.sum() == pytest.approx(len(judgments))
+
+
+def test_people_are_known_for_what_they_are():
+    import polars as pl
+
+    scale = Scale.of([0, 1, 2, 3])
+    rng = np.random.default_rng(0)
+    grades = pl.DataFrame({
+        "query_id": [f"q{at % 20}" for at in range(600)],
+        "doc_id": [f"d{at}" for at in range(600)],
+        "relevance": rng.integers(0, 4, 600),
+    })  # fmt: skip
+    kinds = {
+        "lenient": AnnotatorType("l", shift=0.6, sd=0.35, attention=0.99),
+        "strict": AnnotatorType("s", shift=-0.6, sd=0.35, attention=0.99),
+        "careful": AnnotatorType("c", sd=0.3, attention=0.99),
+        "random": AnnotatorType("r", attention=0.0),
+        "clicker": AnnotatorType("k", attention=0.0, habit="one-label"),
+    }
+    people = {f"{kind}-{at}": value for kind, value in kinds.items() for at in range(4)}
+    judgments = judge(grades, scale, people, overlap=6, seed=1)
+    found = AnnotatorTypes().fit(judgments).annotators
+    said = dict(found.select("annotator_id", "type").iter_rows())
+    for name, text in said.items():
+        wanted = {
+            "lenient": "lenient", "strict": "strict", "careful": "careful",
+            "random": "random", "clicker": "clicks one label",
+        }[name.split("-")[0]]  # fmt: skip
+        assert wanted in text, (name, text)
+
+
+def test_words():
+    assert words(0.0, 0.4, 0.6, 0.95, None) == "careful, compresses the scale"
+    assert words(-1.0, 0.9, 1.5, 0.6, None) == (
+        "often does not look, strict by a whole grade, stretches the scale"
+    )
+    assert words(0.0, 0.9, 1.0, 0.1, None) == "random"
+    assert words(0.0, 0.7, 1.0, 0.9, None) == "typical"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"grid": "coarse"},
+        {"spam": "bots"},
+        {"spam": ""},
+        {"difficulties": "1,0"},
+        {"grade_prior": "x"},
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings):
+    with pytest.raises(BadSetting):
+        AnnotatorTypes(**settings)

@@ -1,0 +1,171 @@
+"""Calibration against truth that is known to be off by so much."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import approx_fprime
+
+from venire import Qrels
+from venire.aggregation.committee import RESERVE, Committee
+from venire.aggregation.dawid_skene import DawidSkene
+from venire.aggregation.mean import Mean
+from venire.errors import BadSetting
+from venire.evaluation.calibration import reliability_diagram
+from venire.evaluation.truth import against_gold
+from venire.fitting import calibration
+from venire.fitting.calibration import calibrate, heated, learn, line, warmth
+from venire.fitting.weights import convex, member_weights
+from venire.simulation.crowds import CROWDS, simulated_crowd
+
+MEMBERS = "regularised-dawid-skene,binary,dawid-skene"
+
+
+@pytest.fixture(scope="module")
+def made():
+    judgments, truth = simulated_crowd("random", seed=3)
+    order = np.random.default_rng(0).permutation(len(truth))
+    return judgments, Qrels.of(truth.frame[order[:100]]), Qrels.of(truth.frame[order[100:]])
+
+
+def test_a_line_that_is_off_is_found():
+    rng = np.random.default_rng(1)
+    x = rng.uniform(0, 3, 4000)
+    y = 0.4 + 0.7 * x + rng.normal(size=4000) * 0.2
+    assert line(x, y, 1.0) == pytest.approx((0.4, 0.7), abs=0.02)
+    assert line(x, y, 1e12) == pytest.approx((0.0, 1.0), abs=1e-6)
+
+
+def test_a_temperature_and_offsets_that_are_off_are_found():
+    rng = np.random.default_rng(2)
+    p = rng.dirichlet([1.0, 1.0, 1.0], 20_000)
+    true = heated(p, 2.0, (0.0, 0.5, -0.5))
+    grade = np.array([rng.choice(3, p=row) for row in true])
+    temperature, offsets = warmth(p, grade, 1.0)
+    assert temperature == pytest.approx(2.0, abs=0.15)
+    assert offsets == pytest.approx((0.0, 0.5, -0.5), abs=0.08)
+
+
+def test_the_gradient_of_the_temperature_is_that_of_finite_differences(monkeypatch):
+    import scipy.optimize
+
+    rng = np.random.default_rng(3)
+    p, grade = rng.dirichlet([1.0, 2.0, 1.0], 50), rng.integers(0, 3, 50)
+    seen = {}
+    real = scipy.optimize.minimize
+
+    def spy(function, x, **options):
+        seen["f"] = function
+        return real(function, x, **options)
+
+    monkeypatch.setattr(scipy.optimize, "minimize", spy)
+    warmth(p, grade, 5.0)
+    at = np.array([0.3, -0.2, 0.4])
+    expected = approx_fprime(at, lambda x: seen["f"](x)[0], 1e-7)
+    assert seen["f"](at)[1] == pytest.approx(expected, abs=1e-4)
+
+
+def test_weights_are_convex_and_find_the_good_member():
+    rng = np.random.default_rng(4)
+    y = rng.uniform(0, 3, 300)
+    x = y[:, None] + rng.normal(size=(300, 4)) * np.array([0.2, 1.0, 1.0, 1.0])
+    weights = member_weights(x, y, 0)
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights.min() >= 0
+    assert weights[0] > 0.6
+    assert convex(x, y, 1e9) == pytest.approx(np.full(4, 0.25), abs=1e-4)
+
+
+def test_a_calibrated_result_is_nearer_and_as_sure_as_it_says(made):
+    judgments, known, rest = made
+    fitted = DawidSkene().fit(judgments)
+    squeezed = 1.0 + 0.5 * fitted.mean  # a scale that is wrong by a known line
+    columns = [pl.Series("mean", squeezed), pl.Series("estimate", squeezed)]
+    before = replace(fitted, items=fitted.items.with_columns(columns))
+    after = calibrate(before, known)
+    assert after.calibration["pairs"] == 100
+    assert "calibrated with 100 known pairs" in after.notes[-1]
+    assert against_gold(after, rest).mse < against_gold(before, rest).mse
+    assert reliability_diagram(after, rest).error < reliability_diagram(before, rest).error
+
+
+def test_few_known_pairs_calibrate_nothing(made):
+    judgments, known, _ = made
+    few = Qrels.of(known.frame.head(49))
+    with pytest.raises(BadSetting, match="50 known pairs or more"):
+        calibrate(Mean().fit(judgments), few)
+    posterior = Committee(members=MEMBERS).fit(judgments, gold=few)
+    assert posterior.calibration is None
+    assert any("NOT calibrated: 49 known grades" in note for note in posterior.notes)
+
+
+def test_a_committee_is_the_mean_of_its_members(made):
+    judgments, _, _ = made
+    posterior = Committee(members="dawid-skene,binary").fit(judgments)
+    members = list(posterior.state.values())
+    both = np.mean([one.mean for one in members], axis=0)
+    assert posterior.mean == pytest.approx(both)
+    split = np.abs(members[0].mean - members[1].mean) / 2
+    assert posterior.items["split"].to_numpy() == pytest.approx(split, abs=1e-7)
+    variance = np.mean([one.items["sd"].to_numpy() ** 2 for one in members], axis=0) + split**2
+    assert posterior.items["sd"].to_numpy() ** 2 == pytest.approx(variance, abs=1e-9)
+    assert any("judge these again first" in note for note in posterior.notes)
+    assert any("NOT calibrated: no known grades" in note for note in posterior.notes)
+
+
+def test_known_grades_weigh_and_can_be_exchanged_without_a_new_fit(made):
+    judgments, known, rest = made
+    free = Committee(members=MEMBERS).fit(judgments)
+    taught = Committee(members=MEMBERS).fit(judgments, gold=known, seed=5)
+    again = Committee(members=MEMBERS).reweigh(free, judgments, known, seed=5)
+    assert again.mean == pytest.approx(taught.mean, abs=1e-12)
+    assert taught.calibration["pairs"] == 100
+    assert any(note.startswith("weights by known grades") for note in taught.notes)
+    assert against_gold(taught, known).mse == 0.0
+    assert against_gold(taught, rest).mse < against_gold(free, rest).mse
+    assert RESERVE not in taught.state
+
+
+def test_what_is_looked_at_before():
+    judgments, _ = simulated_crowd("one-judgment", seed=0)
+    one = Committee(members="regularised-dawid-skene,ordinal-mixture,binary").fit(judgments)
+    assert list(one.state) == ["ordinal-mixture", "binary"]
+    judgments, _ = simulated_crowd("skewed", seed=0)
+    two = Committee(members="regularised-dawid-skene,binary").fit(judgments)
+    assert two.state["regularised-dawid-skene"].settings["grade_prior"] == "learnt"
+
+
+def test_intervals_cover_what_they_claim():
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 4, 3000)
+    mean = truth + rng.normal(size=3000) * 0.6
+    sd = np.full(3000, 0.1)  # far too sure
+    p = np.eye(4)[truth] * 0.6 + 0.1
+    found = learn(mean[:200], sd[:200], p[:200], np.arange(4.0), truth[:200], 0)
+    centre = found.intercept + found.slope * mean[200:]
+    inside = np.abs(centre - truth[200:]) < 1.96 * found.spread * found.slope * 0.1
+    assert 0.92 < inside.mean() < 0.98
+
+
+def test_the_diagram_by_hand():
+    judgments, truth = simulated_crowd("good", seed=0)
+    posterior = Mean().fit(judgments)
+    p = np.tile([0.85, 0.05, 0.05, 0.05], (1000, 1))
+    diagram = reliability_diagram(replace(posterior, probabilities=p), truth)
+    lowest = float((truth.frame["relevance"] == 0).mean())
+    assert diagram.bins.rows() == [(0.8, 0.9, 1000, pytest.approx(0.85), pytest.approx(lowest))]
+    assert diagram.error == pytest.approx(abs(0.85 - lowest))
+
+
+@pytest.mark.parametrize("members", ["binary", "binary,committee", ""])
+def test_a_committee_of_one_or_of_itself_is_refused(members):
+    with pytest.raises(BadSetting):
+        Committee(members=members)
+
+
+def test_crowds_are_ten_and_repeatable():
+    assert len(CROWDS) == 10
+    first, second = (simulated_crowd("adversaries", seed=2)[0] for _ in range(2))
+    assert first.frame.equals(second.frame)
+    assert calibration.FEWEST == 50
