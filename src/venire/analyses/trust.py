@@ -37,7 +37,10 @@ def check(_session: Any, _study_id: str, settings: Mapping[str, Any]) -> None:
 def run(
     store: Store, job: Work, progress: Progress, should_stop: Callable[[], bool]
 ) -> dict[str, Any]:
-    """The five risks; ``judges`` also compares each annotator. Keeps the page as HTML, and each run left out."""
+    """The five risks; ``judges`` also compares each annotator.
+
+    Keeps the page as HTML, and what each run loses when it is left out.
+    """
     given = checked(job.settings, SETTINGS)
     progress(Event("reading runs, grades and judgments", 0, 2))
     with store.reading() as session:
