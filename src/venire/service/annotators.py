@@ -102,7 +102,10 @@ def given(session: Session, study_id: str) -> list[Given]:
         .where(Judgment.campaign_id.in_(select(Campaign.id).where(Campaign.study_id == study_id)))
         .group_by(Judgment.campaign_id, Judgment.annotator_id, Judgment.label)
     )
-    return [Given(*row[:5], int(row[5]), int(row[6])) for row in rows]
+    return [
+        Given(campaign, who, label, n, timed, int(total), int(most))
+        for campaign, who, label, n, timed, total, most in rows
+    ]
 
 
 def _medians(session: Session, study_id: str) -> dict[str, float]:
