@@ -5,8 +5,8 @@ import time
 from datetime import timedelta
 
 import pytest
-from studies_for_tests import make_study
 
+from studies_for_tests import make_study
 from venire.errors import Conflict, DataError, NotFound, UnknownName
 from venire.progress import Event
 from venire.service import jobs

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from studies_for_tests import AT, judge_batch, make_study
 
+from studies_for_tests import AT, judge_batch, make_study
 from venire.evaluation.proportion import wilson
 from venire.judging.batches import next_batch
 from venire.judging.review import decide

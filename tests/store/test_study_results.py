@@ -5,8 +5,8 @@ import json
 import polars as pl
 import pytest
 from sqlalchemy import select
-from studies_for_tests import AT, event, judge_batch, make_study
 
+from studies_for_tests import AT, event, judge_batch, make_study
 from venire.agreement.summary import agreement
 from venire.errors import BadSetting, DataError, NotFound
 from venire.judging.batches import next_batch
