@@ -240,8 +240,8 @@ def test_the_media_folder_is_reached_by_hash_only(app, own_store, signed_in, tmp
     _, campaign, (ann, *_) = make_study(own_store)
     (tmp_path / "secret.txt").write_text("secret")
     media = tmp_path / "media"
-    media.mkdir()
-    good = "a" * 64 + ".png"
+    (media / "aa").mkdir(parents=True)
+    good = "aa/" + "a" * 64 + ".png"  # where an import keeps its pictures
     (media / good).write_bytes(b"png")
     browser = signed_in(ann)
     lease = browser.post(f"/judge/{campaign}/next", json={}).json()["batch"]["items"][0]["lease"]
@@ -249,6 +249,7 @@ def test_the_media_folder_is_reached_by_hash_only(app, own_store, signed_in, tmp
         ("../secret.txt", 404),
         (str(tmp_path / "secret.txt"), 404),
         ("..%2fsecret.txt", 404),
+        ("../" + "a" * 64 + ".png", 404),
         (good + "\x00", 404),
         (good, 200),
     ):

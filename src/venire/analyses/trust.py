@@ -39,7 +39,7 @@ def run(
 ) -> dict[str, Any]:
     """The five risks; ``judges`` also compares each annotator.
 
-    Keeps the page as HTML, and each run left out.
+    Keeps the page as HTML, and what each run loses when it is left out.
     """
     given = checked(job.settings, SETTINGS)
     progress(Event("reading runs, grades and judgments", 0, 2))
