@@ -34,7 +34,7 @@ def judged(store):
 
 
 def make(store, study, target, *kinds, **options):
-    return store.write(lambda session: export(session, study, kinds, target, **options))
+    return export(store, study, kinds, target, **options).manifest
 
 
 def test_a_second_export_is_the_same_byte_for_byte(store, tmp_path):

@@ -53,21 +53,15 @@ def make_export(request: Request, one: AnOwner, store: TheStore, form: NewExport
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as place:
         path = Path(place) / "export.zip"
-
-        def work(session: Any) -> Any:
-            path.unlink(missing_ok=True)
-            exports.export(
-                session,
-                one.study_id,
-                form.kinds,
-                path,
-                grades_from=form.grades,
-                campaign_id=form.campaign_id or None,
-                by=one.user.id,
-            )
-            return exports.list_exports(session, one.study_id)[0]
-
-        made = store.write(work)
+        made = exports.export(
+            store,
+            one.study_id,
+            form.kinds,
+            path,
+            grades_from=form.grades,
+            campaign_id=form.campaign_id or None,
+            by=one.user.id,
+        )
         path.replace(kept(request, made.id))
     return export_view(request, made)
 

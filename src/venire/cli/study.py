@@ -288,17 +288,20 @@ def export_command(
     wanted = list(kinds or ("qrels",))
     if "study" in wanted and len(wanted) > 1:
         raise BadSetting("the kind study is written alone")
-    with opened(database) as store, store.writing() as session:
-        found = find_study(session, study).id
-        wave = None if campaign is None else find_campaign(session, found, campaign).id
+    with opened(database) as store:
+        with store.reading() as session:
+            found = find_study(session, study).id
+            wave = None if campaign is None else find_campaign(session, found, campaign).id
         if wanted == ["study"]:
-            write_study_folder(as_folder(session, found, media_of(database, media)), output)
+            with store.snapshot() as session:
+                whole = as_folder(session, found, media_of(database, media))
+            write_study_folder(whole, output)
             rows: list[dict[str, Any]] = [{"file": output}]
             notes: list[str] = []
         else:
             manifest = export(
-                session, found, wanted, Path(output), grades_from=grades_from, campaign_id=wave
-            )
+                store, found, wanted, Path(output), grades_from=grades_from, campaign_id=wave
+            ).manifest
             rows = [{"file": name, "sha256": sha} for name, sha in manifest["files"].items()]
             notes = manifest["notes"]
     settings = {"study": study, "kinds": wanted, "grades": grades_from, "campaign": campaign,

@@ -30,6 +30,7 @@ from venire.service.pools import current
 from venire.service.results import grades, judgments, settled_grades, write_raw
 from venire.service.studies import get_study, read_runs
 from venire.store.judging import Campaign, Judgment
+from venire.store.session import Store
 from venire.store.studies import StudyFile, Topic
 from venire.store.work import Decision, Export, Job
 from venire.tables.qrels import Qrels
@@ -60,7 +61,7 @@ MANIFEST = "manifest.json"
 
 
 def export(
-    session: Session,
+    store: Store,
     study_id: str,
     kinds: Sequence[str],
     target: Path,
@@ -68,7 +69,7 @@ def export(
     grades_from: str = "adjudicated",
     campaign_id: str | None = None,
     by: str | None = None,
-) -> dict[str, Any]:
+) -> Export:
     """Write an export into a new or empty folder, or a zip archive where the path says .zip.
 
     With any kind that has grades, the raw judgments go too (as CSV, unless named otherwise): an
@@ -78,8 +79,8 @@ def export(
 
     Parameters
     ----------
-    session : Session
-        A writing one: the export is put on record.
+    store : Store
+        Read in one snapshot, without a lock: people judge on while an export is made.
     study_id : str
     kinds : sequence of str
         Of ``KINDS``.
@@ -92,8 +93,8 @@ def export(
 
     Returns
     -------
-    dict
-        The manifest.
+    Export
+        Its ``manifest`` names settings, versions and files.
 
     Raises
     ------
@@ -116,8 +117,9 @@ def export(
     # Beside the target, so that what is written is moved, and never half there.
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as place:
         folder = Path(place)
-        notes = _write(session, study_id, wanted, folder, grades_from, campaign_id)
-        manifest = _manifest(session, study_id, wanted, folder, grades_from, campaign_id, notes)
+        with store.snapshot() as session:
+            notes = _write(session, study_id, wanted, folder, grades_from, campaign_id)
+            manifest = _manifest(session, study_id, wanted, folder, grades_from, campaign_id, notes)
         text = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False)
         (folder / MANIFEST).write_bytes(f"{text}\n".encode())
         files = sorted(folder.iterdir())
@@ -129,17 +131,16 @@ def export(
             target.mkdir(exist_ok=True)
             for path in files:
                 path.replace(target / path.name)
-    session.add(
-        Export(
-            study_id=study_id,
-            kind=" ".join(wanted),
-            settings=manifest["settings"],
-            manifest=manifest,
-            made_by=by,
-        )
+    made = Export(
+        study_id=study_id,
+        kind=" ".join(wanted),
+        settings=manifest["settings"],
+        manifest=manifest,
+        made_by=by,
     )
-    session.flush()
-    return manifest
+    with store.writing() as session:
+        session.add(made)
+    return made
 
 
 def list_exports(session: Session, study_id: str) -> list[Export]:

@@ -63,6 +63,15 @@ class Store:
             yield session
 
     @contextmanager
+    def snapshot(self) -> Iterator[Session]:
+        """A transaction that sees the data as they are now, however long it reads."""
+        engine = self.engine
+        if not self.is_sqlite:  # a transaction of SQLite is a snapshot by itself
+            engine = engine.execution_options(isolation_level="REPEATABLE READ")
+        with Session(engine, expire_on_commit=False) as session:
+            yield session
+
+    @contextmanager
     def writing(self) -> Iterator[Session]:
         """A transaction that writes; it is committed at the end, or undone on an error."""
         with Session(self._writing, expire_on_commit=False) as session, session.begin():
