@@ -28,7 +28,7 @@ table.verdict td{white-space:normal;text-align:left;vertical-align:top}
 table.verdict th{text-align:left}
 tr.green td:first-child{background:#dff1e4}tr.amber td:first-child{background:#fdeec4}
 tr.red td:first-child{background:#fbdcd8}tr.not-checked td:first-child{background:#e8eaed}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto}figure{margin:1rem 0;min-width:0}
 details{margin:.4rem 0 1rem}summary{cursor:pointer;color:#1f5fa8}
 ul.notes{color:#444c56;padding-left:1.2rem}.lead{font-size:1.1rem}
 footer{margin-top:3rem;color:#57606a;font-size:.85rem}
