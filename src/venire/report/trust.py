@@ -29,7 +29,8 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
     """Write a trust report; return the files.
 
     ``verdict``, ``scores``, ``unjudged``, ``leave_one_out``, ``depths`` and, with judgments,
-    ``substitution``, ``ranks`` and ``favoured``, and with a posterior ``uncertain``, as .csv, and ``report.html``.
+    ``substitution``, ``ranks`` and ``favoured``, and with a posterior ``uncertain``, as .csv, and
+    ``report.html``.
     """
     text = ("verdict", "what", "reason", "next_step")
     verdict = pl.DataFrame(
