@@ -27,18 +27,32 @@ class MissingColumns(DataError):
         Column names that were looked for.
     present : tuple of str
         Column names that were there.
+    renamed : bool
+        Whether the reader can be told that a column has another name.
     """
 
-    def __init__(self, missing: Iterable[str], present: Iterable[str], where: str = "") -> None:
+    def __init__(
+        self,
+        missing: Iterable[str],
+        present: Iterable[str],
+        where: str = "",
+        *,
+        renamed: bool = True,
+    ) -> None:
         self.missing = tuple(missing)
         self.present = tuple(present)
         self.where = where
+        self.renamed = renamed
         there = ", ".join(self.present) or "none"
+        how = "name them so in the file"
+        if renamed:
+            how = (
+                "map them with columns={'query_id': ...}; on the command line with --columns, for "
+                "a gold file with --gold-columns; ':all' for a name puts that text in every row"
+            )
         super().__init__(
             f"{where + ': ' if where else ''}missing column{'s' if len(self.missing) > 1 else ''} "
-            f"{', '.join(self.missing)}; the columns there are: {there} "
-            "(map them with columns={'query_id': ...}; on the command line with --columns, "
-            "for a gold file with --gold-columns; ':all' for a name puts that text in every row)"
+            f"{', '.join(self.missing)}; the columns there are: {there} ({how})"
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from venire.errors import BadSetting, DataError
+from venire.errors import BadSetting
 from venire.terminal.options import SEED
 from venire.terminal.output import FORMAT, emit
 
@@ -59,38 +59,6 @@ SAMPLING = click.option(
 OUTPUT = click.option("-o", "--output", metavar="FILE", help="Write the result to a file.")
 
 
-def read_runs(paths: tuple[str, ...], *, keep_going: bool) -> tuple[Any, list[str]]:
-    """Read run files into one table; names that occur twice get their file's name."""
-    import polars as pl
-
-    from venire.formats.source import stem
-    from venire.tables.runs import Runs
-
-    frames = []
-    notes = []
-    names: set[str] = set()
-    for path in paths:
-        try:
-            frame = Runs.read(path).frame
-        except DataError as error:
-            if not keep_going:
-                raise
-            notes.append(f"left out: {error}")
-            continue
-        if names & set(frame["run_id"].unique()):
-            if frame["run_id"].n_unique() > 1:
-                raise DataError(f"{path}: a run name in it was in an earlier file")
-            frame = frame.with_columns(pl.lit(stem(path)).alias("run_id"))
-            notes.append(f"{path}: its run name was taken; it is called {stem(path)}")
-            if stem(path) in names:
-                raise DataError(f"{path}: the run name {stem(path)} was in an earlier file")
-        names |= set(frame["run_id"].unique())
-        frames.append(frame)
-    if not frames:
-        raise DataError("no run could be read: " + "; ".join(notes))
-    return Runs(pl.concat(frames)), notes
-
-
 @click.command("evaluate")
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
@@ -123,7 +91,8 @@ def evaluate_command(
     """Score runs against QRELS.
 
     QRELS and RUN are TREC files, or tables (CSV, TSV, JSON Lines, Parquet) with the columns
-    query_id, doc_id, relevance and query_id, doc_id, score, run_id; gz, xz, zst too.
+    query_id, doc_id, relevance and query_id, doc_id, score, run_id; gz, xz, zst too. A folder
+    stands for the *.run files in it.
     """
     import polars as pl
 
@@ -131,6 +100,7 @@ def evaluate_command(
     from venire.evaluation.sampled import sampling_error
     from venire.evaluation.score import ESTIMATES, evaluate
     from venire.evaluation.uncertain import GradeProbabilities, draw_scores
+    from venire.formats.collection import read_run_files
     from venire.tables.qrels import Qrels
 
     wanted = measures or DEFAULT
@@ -141,7 +111,8 @@ def evaluate_command(
     if posterior is not None and sampling:
         raise BadSetting("give --posterior or --sampling-intervals, not both")
     graded = Qrels.read(qrels).require_rows(qrels)
-    table, notes = read_runs(runs, keep_going=keep_going)
+    table = read_run_files(runs, keep_going=keep_going)
+    notes = list(table.notes)
     scores = evaluate(graded, table, ours or ["NumRet"], topics=topics, ties=ties)
     notes += [*graded.notes, *scores.notes]
     frame = scores.by_topic if by_topic else scores.frame
@@ -159,12 +130,24 @@ def evaluate_command(
         if not ours:
             frame = frame.drop("NumRet")
     if posterior is not None:
+        if not ours:
+            raise BadSetting("--posterior needs a measure that Venire computes itself")
+        uncertain = GradeProbabilities.read(posterior)
         found = draw_scores(
-            GradeProbabilities.read(posterior), table, ours,
-            draws=draws, seed=seed, topics=topics, ties=ties,
-        )  # fmt: skip
-        frame = _with_intervals(frame, found.runs, found.measures, *found.interval())
-        notes.append(f"95% intervals by {draws} qrels drawn from {posterior}, seed {seed}")
+            uncertain, table, ours, draws=draws, seed=seed, topics=topics, ties=ties
+        )
+        low, high = found.interval()
+        frame = _with_intervals(frame, found.runs, found.measures, low, high)
+        notes += [
+            f"95% intervals by {draws} qrels drawn from {posterior}, seed {seed}",
+            *_apart(graded, uncertain),
+        ]
+        outside = int(((scores.mean < low) | (scores.mean > high)).sum())
+        if outside:
+            notes.append(
+                f"{outside} of {scores.mean.size} scores lie outside their interval: the qrels "
+                "have one grade a pair, the draws each grade as often as it is likely"
+            )
     if sampling:
         names = [measure for measure in ours if measure.name in ESTIMATES]
         if not names:
@@ -194,6 +177,19 @@ def evaluate_command(
         notes=notes,
         output=output,
     )
+
+
+def _apart(graded: Any, uncertain: Any) -> list[str]:
+    """Say that qrels and grade probabilities speak of different topics or pairs, if they do."""
+    pair = ["query_id", "doc_id"]
+    missing = graded.frame.join(uncertain.pairs, on=pair, how="anti").height
+    more = uncertain.pairs.join(graded.frame, on=pair, how="anti").height
+    if not missing and not more:
+        return []
+    return [
+        f"the scores and the intervals are of different pairs: {missing:,} of the qrels have no "
+        f"grade probabilities, {more:,} with probabilities are not in the qrels"
+    ]
 
 
 def _with_intervals(frame: Any, runs: list[str], measures: list[Any], low: Any, high: Any) -> Any:
@@ -242,11 +238,13 @@ def compare_command(
 
     from venire.evaluation.compare import compare
     from venire.evaluation.score import evaluate
+    from venire.formats.collection import read_run_files
     from venire.tables.qrels import Qrels
 
     wanted = list(measures or ("AP",))
     graded = Qrels.read(qrels).require_rows(qrels)
-    table, notes = read_runs(runs, keep_going=keep_going)
+    table = read_run_files(runs, keep_going=keep_going)
+    notes = list(table.notes)
     if table.frame["run_id"].n_unique() < 2:
         raise BadSetting("comparing needs at least two runs")
     scores = evaluate(graded, table, wanted, topics=topics, ties=ties)

@@ -101,7 +101,7 @@ def command(
     from venire.tables.qrels import Qrels
     from venire.tables.schema import counted
 
-    wanted: list[int | None] = numbers(depths, "--depth", int) or [None]
+    wanted: list[int | None] = [None] if depths is None else numbers(depths, "--depth", int)
     if len(wanted) > 1 and (output or by != "pool" or name != "depth"):
         raise BadSetting("several depths give a table of depth pools; for more, name one --depth")
     if judged_path is not None and name not in ADAPTIVE:
@@ -112,8 +112,8 @@ def command(
         "budget": budget,
         "fusion": fusion,
         "discount": discount,
-        "strata": tuple(numbers(strata, "--strata", int)) or None,
-        "rates": tuple(numbers(rates, "--rates", float)) or None,
+        "strata": None if strata is None else tuple(numbers(strata, "--strata", int)),
+        "rates": None if rates is None else tuple(numbers(rates, "--rates", float)),
     }
     poolers = [strategy(name, {**given, "depth": depth}) for depth in wanted]
     table = read_run_files(runs)
@@ -162,9 +162,12 @@ def command(
     )
 
 
-def numbers(text: str | None, option: str, kind: Any) -> list[Any]:
-    """Read ``10,50,100``."""
+def numbers(text: str, option: str, kind: Any) -> list[Any]:
+    """Read ``10,50,100``, at least one number."""
     try:
-        return [kind(part) for part in (text or "").split(",") if part.strip()]
+        found = [kind(part) for part in text.split(",") if part.strip()]
     except ValueError:
-        raise BadSetting(f"{option} is numbers with commas between, not {text!r}") from None
+        found = []
+    if not found:
+        raise BadSetting(f"{option} is numbers with commas between, not {text!r}")
+    return found

@@ -83,12 +83,14 @@ def pools_command(
 
     if by != "depth" and depths is None:
         raise BadSetting(f"--by {by} is of one pool; name its --depth")
-    wanted = numbers(depths or "10,20,50,100", "--depth", int)
-    if not wanted:
-        raise BadSetting("--depth names at least one depth")
+    wanted = numbers("10,20,50,100" if depths is None else depths, "--depth", int)
     if by != "depth" and len(wanted) > 1:
         raise BadSetting(f"--by {by} is of one pool; name one --depth")
-    chosen = [name.strip() for name in (members or "").split(",") if name.strip()] or None
+    chosen = None
+    if members is not None:
+        chosen = [name.strip() for name in members.split(",") if name.strip()]
+        if not chosen:
+            raise BadSetting("--members names at least one run")
     if chosen and by == "left-out":
         raise BadSetting("leaving one out is of the pool of all runs, without --members")
     qrels, table, size, notes = read_truth(truth, runs, ties)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from venire.cli.evaluate import DRAWS, KEEP, OVER, POSTERIOR, TIE, read_runs
+from venire.cli.evaluate import DRAWS, KEEP, OVER, POSTERIOR, TIE
 from venire.errors import BadSetting, DataError, MissingColumns
 from venire.terminal.options import SEED, read_judgments, reading
 from venire.terminal.output import FORMAT, emit
@@ -21,7 +21,7 @@ def read_groups(path: str) -> dict[str, str]:
         frame = frame.rename({"run_id": "run"})
     missing = [name for name in ("run", "group") if name not in frame.columns]
     if missing:
-        raise MissingColumns(missing, frame.columns, path)
+        raise MissingColumns(missing, frame.columns, path, renamed=False)
     out: dict[str, str] = {}
     for run, group in frame.select("run", "group").iter_rows():
         if run is None or group is None:
@@ -105,10 +105,13 @@ def command(
 ) -> None:
     """Say how far the ranking of runs under QRELS can be trusted: one row a risk.
 
+    RUN is a run as for venire evaluate, or a folder with *.run files.
+
     The verdict is green, amber, red, or not checked, with the number that decides it, the
     reason, and the cheapest next step.
     """
     from venire.evaluation.uncertain import GradeProbabilities
+    from venire.formats.collection import read_run_files
     from venire.reliability.summary import trust
     from venire.tables.qrels import Qrels
 
@@ -117,7 +120,8 @@ def command(
             "--columns, --scale, --drop-label and --repeats say how --judgments is read"
         )
     graded = Qrels.read(qrels).require_rows(qrels)
-    table, notes = read_runs(runs, keep_going=keep_going)
+    table = read_run_files(runs, keep_going=keep_going)
+    notes = list(table.notes)
     others = None
     if judgments is not None:
         others = read_judgments(

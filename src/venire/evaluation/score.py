@@ -127,7 +127,7 @@ def rank(qrels: Qrels, runs: Runs, *, ties: str = "trec") -> RankTable:
     """Return where the runs rank the pairs of the qrels; errors as for :func:`evaluate`."""
     if not qrels.frame["relevance"].dtype.is_integer():
         raise DataError("measures need whole grades; write the qrels with rule mode")
-    _check_overlap(qrels, runs)
+    check_overlap(qrels.frame, runs)
     pairs = qrels.frame.select("query_id", "doc_id")
     table = RankTable.of(runs, pairs, ties=ties).with_strata(qrels)
     return replace(table, adaptive=qrels.adaptive)
@@ -236,10 +236,11 @@ def _empty_topics(table: RankTable, hits: Hits, measures: list[Measure]) -> tupl
     return tuple(notes)
 
 
-def _check_overlap(qrels: Qrels, runs: Runs) -> None:
-    ours = set(qrels.frame["query_id"].unique())
+def check_overlap(pairs: pl.DataFrame, runs: Runs, what: str = "qrels") -> None:
+    """Raise NoOverlap where graded pairs and runs share no topic."""
+    ours = set(pairs["query_id"].unique())
     theirs = set(runs.frame["query_id"].unique())
     if not ours & theirs:
         some = ", ".join(sorted(ours)[:3]) or "none"
         others = ", ".join(sorted(theirs)[:3]) or "none"
-        raise NoOverlap(f"qrels and runs share no topic; qrels have {some}; runs have {others}")
+        raise NoOverlap(f"{what} and runs share no topic; {what} have {some}; runs have {others}")

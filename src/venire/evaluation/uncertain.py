@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from venire.errors import BadLine, BadSetting, DataError
 from venire.evaluation.ranks import RankTable
-from venire.evaluation.score import Scores, score
+from venire.evaluation.score import Scores, check_overlap, score
 from venire.measures import Measure
 from venire.tables.runs import Runs
 
@@ -129,6 +129,11 @@ def draw_scores(
     topics, ties : str
         As for :func:`venire.evaluation.score.evaluate`.
 
+    Raises
+    ------
+    NoOverlap
+        When runs and pairs share no topic.
+
     Examples
     --------
     >>> pairs = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"]})
@@ -141,6 +146,7 @@ def draw_scores(
         raise BadSetting(f"draws must be at least 1, not {draws}")
     if uncertain.pairs.is_empty():
         raise DataError("there is no pair with grade probabilities")
+    check_overlap(uncertain.pairs, runs, "grade probabilities")
     table = RankTable.of(runs, uncertain.pairs, ties=ties)
     numbered = uncertain.pairs.with_row_index("row")
     order = table.pairs.join(numbered, on=PAIR, how="left", maintain_order="left")["row"].to_numpy()

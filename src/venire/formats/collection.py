@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from venire.formats.smart import read_codes, read_smart
 from venire.formats.source import stem
 from venire.tables.qrels import Qrels
 from venire.tables.runs import SCHEMA, Runs
-from venire.tables.schema import Source, counted
+from venire.tables.schema import Source, counted, no_nul
 
 TOPICS = ("query_id", "title", "description", "narrative")
 DOCUMENTS = ("doc_id", "title", "text")
@@ -80,6 +81,7 @@ def read_collection(folder: str | Path) -> Collection:
     notes: list[str] = []
     topics = _table(root, "topics", TOPICS, ("query_id", "title"), notes)
     documents = _table(root, "documents", DOCUMENTS, ("doc_id", "text"), notes)
+    notes += _blank(documents)
     runs = read_run_files(_files(root / "runs", ".run"))
     files = _files(root / "qrels", ".qrels")
     qrels = {stem(path.name): read_qrels(path) for path in files}
@@ -92,42 +94,67 @@ def read_collection(folder: str | Path) -> Collection:
     return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))
 
 
-def read_run_files(paths: Iterable[str | Path]) -> Runs:
+def read_run_files(paths: Iterable[str | Path], *, keep_going: bool = False) -> Runs:
     """Read files of runs into one table; a folder stands for the ``*.run`` files in it.
 
     A run is named by its tag. Where two files have the same tag, the tag would mix two systems,
     so runs of these files are named by the file (``file`` or ``file/tag``), and a note says so.
+    With ``keep_going`` a file that cannot be read is named in a note, and the others are read.
+
+    Raises
+    ------
+    DataError
+        For a file that cannot be read, or with ``keep_going`` where none can; for two files that
+        would give their runs the same name.
     """
-    files: list[Path] = []
+    read: list[tuple[Path, Runs]] = []
+    notes: list[str] = []
     for given in paths:
-        if not str(given):
-            raise DataError("'': is no file name")
-        path = Path(given)
-        inside = _files(path, ".run") if path.is_dir() else [path]
-        if not inside:
-            raise DataError(f"{path}: there is no *.run file in the folder")
-        files += inside
-    read = [(stem(str(path)), read_runs(path)) for path in files]
+        try:
+            if not str(given):
+                raise DataError("'': is no file name")
+            path = Path(given)
+            inside = _files(path, ".run") if path.is_dir() else [path]
+            if not inside:
+                raise DataError(f"{path}: there is no *.run file in the folder")
+        except DataError as error:
+            if not keep_going:
+                raise
+            notes.append(f"left out: {error}")
+            continue
+        for path in inside:
+            try:
+                read.append((path, read_runs(path)))
+            except DataError as error:
+                if not keep_going:
+                    raise
+                notes.append(f"left out: {error}")
+    if not read and notes:
+        raise DataError("no run could be read: " + "; ".join(notes))
     if not read:
         empty = dict.fromkeys(SCHEMA.known, pl.String) | {"score": pl.Float64}
         return Runs(pl.DataFrame(schema=empty))
-    tags = [set(runs.frame["run_id"].unique()) for _, runs in read]
-    seen = [tag for of_file in tags for tag in of_file]
-    shared = {tag for tag in seen if seen.count(tag) > 1}
+    tags = [runs.frame["run_id"].unique().to_list() for _, runs in read]
+    seen = Counter(tag for of_file in tags for tag in of_file)
+    shared = {tag for tag, times in seen.items() if times > 1}
     frames = []
-    notes: list[str] = []
-    for (name, runs), own in zip(read, tags, strict=True):
+    named: dict[str, Path] = {}
+    for (path, runs), own in zip(read, tags, strict=True):
         frame = runs.frame
-        if own & shared:
+        if not shared.isdisjoint(own):
+            name = stem(str(path))
             new = pl.lit(name) if len(own) == 1 else pl.lit(f"{name}/") + pl.col("run_id")
             frame = frame.with_columns(new.alias("run_id"))
+            own = frame["run_id"].unique().to_list()
+        for name in own:
+            if name in named:
+                raise DataError(f"{named[name]} and {path} would both be named {name}; rename one")
+            named[name] = path
         frames.append(frame)
         notes += runs.notes
     if shared:
         notes.append(f"files share the tag {', '.join(sorted(shared))}; runs are named by file")
-    # Names by file may still meet (a/x.run and b/x.run): the table checks that.
-    table = pl.concat(frames)
-    return Runs(Runs.of(table).frame if shared else table, tuple(notes))
+    return Runs(pl.concat(frames), tuple(notes))
 
 
 def _files(folder: Path, ending: str) -> list[Path]:
@@ -161,7 +188,12 @@ def _table(
     if missing == ["text"] and "image" in frame.columns:
         missing = []
     if missing:
-        raise MissingColumns(missing, frame.columns, source.name)
+        raise MissingColumns(missing, frame.columns, source.name, renamed=False)
+    for column in columns:
+        if column in frame.columns and frame.schema[column].is_nested():
+            raise DataError(
+                f"{source.name}: column {column} holds {frame.schema[column]}, not text"
+            )
     frame = frame.with_columns(
         (pl.col(column).cast(pl.String) if column in frame.columns else pl.lit(None, pl.String))
         .fill_null("")
@@ -176,10 +208,21 @@ def _check_ids(ids: pl.Series, source: Source) -> None:
     empty = ids == ""
     if empty.any():
         raise source.error(int(empty.arg_true()[0]), f"{ids.name} is empty")
+    no_nul(ids, source)
     again = ~ids.is_first_distinct()
     if again.any():
         row = int(again.arg_true()[0])
         raise DuplicateRows((ids[row],), *source.place(row), f"stands twice as {ids.name}")
+
+
+def _blank(documents: pl.DataFrame) -> list[str]:
+    """Count the documents without text, and name some."""
+    blank = documents.filter(pl.concat_str("title", "text").str.strip_chars() == "")["doc_id"]
+    if blank.is_empty():
+        return []
+    more = f" and {len(blank) - 5:,} more" if len(blank) > 5 else ""
+    named = f"{', '.join(blank.head(5))}{more}"
+    return [f"{counted(len(blank), 'document')} without text ({named}) kept"]
 
 
 def _cranfield(root: Path) -> Collection:
@@ -204,9 +247,7 @@ def _cranfield(root: Path) -> Collection:
             f"{counted(len(odd), 'document')} repeat a field marker ({', '.join(odd)}): the "
             "lines under it are added to the field it names"
         )
-    blank = documents.filter(pl.concat_str("title", "text") == "")["doc_id"]
-    if len(blank):
-        notes.append(f"{counted(len(blank), 'document')} without text ({', '.join(blank)}) kept")
+    notes += _blank(documents)
     documents = documents.select(*DOCUMENTS, "author", "source")
     runs = read_run_files(_files(root / "runs", ".run"))
     return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))

@@ -12,7 +12,7 @@ from itertools import islice
 import polars as pl
 
 from venire.errors import BadLine, DataError
-from venire.tables.schema import Source
+from venire.tables.schema import Source, counted
 
 _DELIMITERS = "\t,;|"
 
@@ -130,7 +130,9 @@ def _check_widths(body: bytes, name: str, delimiter: str, width: int, before: in
             start = before + number
             if _open_quote(body, delimiter, number):
                 raise BadLine(name, start, "opens a quote that is never closed")
-            raise BadLine(name, start, f"has {len(cells)} cells where the first line has {width}")
+            raise BadLine(
+                name, start, f"has {counted(len(cells), 'cell')} where the first line has {width}"
+            )
         last = number
     if _open_quote(body, delimiter, last):
         raise BadLine(name, before + last, "opens a quote that is never closed")

@@ -69,7 +69,10 @@ def _line_of(data: bytes, row: int) -> int:
 def _read(
     data: bytes, name: str, columns: tuple[str, ...], wanted: list[str]
 ) -> tuple[pl.DataFrame, Source]:
-    source = Source(name, lambda row: _line_of(data, row))
+    at = data.find(b"\x00")
+    if at >= 0:
+        raise BadLine(name, data.count(b"\n", 0, at) + 1, "holds a NUL character; take it out")
+    source = Source(name, lambda row: _line_of(data, row), clean=True)
     frame = None
     if not any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c", b"  ")):
         # Most files have one blank between fields; at the ends an empty cell shows it.

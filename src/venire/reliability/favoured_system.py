@@ -122,7 +122,7 @@ def favoured_system(
     times residual. Under the null residuals are permuted within (topic, human grade); its mean
     and variance are exact, and p is the share of permutations (the data among them) whose
     largest z over all systems reaches the system's own. Kappa cannot see such a judge
-    (article 002 of the seed, right-hand panel).
+    (see "Simulate pools and assessors").
 
     Pairs that were used to tune the judge may not be used to test it.
 

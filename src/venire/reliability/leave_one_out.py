@@ -62,7 +62,7 @@ def leave_one_out(
 
     Judged pairs that only the left-out runs have in their first k become unjudged; all runs are
     scored again and ranked (Zobel, SIGIR 1998). Fewer relevant documents raise most scores, so
-    that ranking the left-out run among the others' old scores, as article 002 of the seed does,
+    that ranking the left-out run among the others' old scores, as some studies do,
     flatters it; ``rank_alone`` is there to compare with such figures. Pairs outside every first k
     were judged for another reason and stay judged. Averages are over the same topics before and
     after.

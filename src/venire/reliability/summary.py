@@ -17,6 +17,7 @@ from venire.measures import Measure
 from venire.measures.hits import Longs
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
+from venire.reliability.depth_curve import depth_curve
 from venire.reliability.discriminative_power import DiscriminativePower, discriminative_power
 from venire.reliability.favoured_system import Audit
 from venire.reliability.generalizability import Generalizability, generalizability
@@ -58,6 +59,8 @@ class Trust:
         Under the qrels.
     unjudged : Unjudged
     leave_one_out : LeaveOneOut
+    depths : polars.DataFrame
+        See :func:`venire.reliability.depth_curve.depth_curve`.
     substitutions : tuple of Substitution
         One an annotator; empty without judgments.
     audits : tuple of Audit
@@ -76,6 +79,7 @@ class Trust:
     scores: Scores
     unjudged: Unjudged
     leave_one_out: LeaveOneOut
+    depths: pl.DataFrame
     substitutions: tuple[Substitution, ...]
     audits: tuple[Audit, ...]
     generalizability: Generalizability
@@ -178,9 +182,9 @@ def trust(
         for name, other in others
     )
     # Corrected for many judges, the least p must still be able to be small.
-    draws = max(permutations, 200 * len(others))
+    flips = max(permutations, 200 * len(others))
     audits = tuple(
-        Audit.of(name, table, grades, other, permutations=draws, seed=seed)
+        Audit.of(name, table, grades, other, permutations=flips, seed=seed)
         for name, other in others
     )
     why = "no judgments by others were given"
@@ -205,6 +209,7 @@ def trust(
         scores=scores,
         unjudged=guessed,
         leave_one_out=left,
+        depths=depth_curve(table, grades, measure, topics=topics),
         substitutions=swaps,
         audits=audits,
         generalizability=variance,

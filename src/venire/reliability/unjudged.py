@@ -41,7 +41,7 @@ def unjudged(table: RankTable, grades: Longs, *, depth: int = DEPTH) -> Unjudged
 
     Unjudged@k of a topic, averaged over the topics that the run has: a topic without documents
     has none that is unjudged, and must not make the share smaller. A pair with grade -1 is not
-    judged. Recommended beside every score by article 002 of the seed.
+    judged.
 
     Parameters
     ----------

@@ -20,20 +20,20 @@ ASSESSORS, FAVOUR, TOPICS = "assessors disagree", "judge favours a system", "too
 GRADES = "grades are uncertain"
 
 PLACES_AMBER = 2
-"""Places a run loses when left out. Article 002: a depth-10 pool of twelve runs cost one place,
-which it calls mild; two are more than that."""
+"""Places a run loses when left out; a choice of ours. On Cranfield a depth-10 pool of twelve runs
+costs one place at most; two are more than that."""
 PLACES_RED = 0.25
 """Share of the other runs that pass a run left out; a choice of ours."""
 UNJUDGED_AMBER, UNJUDGED_RED = 0.10, 1 / 3
-"""Share of a run's first ten. Article 002: outsiders of a pool had 13% or more, and with a third
-"a system is being scored partly on a guess"."""
+"""Share of a run's first ten; a choice of ours. On Cranfield the runs outside a pool of one family
+have 13% or more."""
 TAU_GREEN, TAU_RED = 0.9, 0.8
-"""Voorhees, SIGIR 2001: rankings with tau of .9 or more count as the same, below .8 they differ
-noticeably."""
+"""A convention of the field: .9 or more counts as the same order, below .8 as another one. Voorhees
+(IPM 36, 2000) found rankings under other assessors to correlate highly; she is not their source."""
 P_GREEN, P_RED = 0.05, 0.01
 """The usual levels of a test, after correction for the number of systems and of judges."""
 PAIRS_ENOUGH = 500
-"""methods-notes: with 500 audited pairs the test finds a favoured run three times of four."""
+"""In simulation the test finds a favoured run three times of four with 500 audited pairs."""
 RELATIVE_GREEN, RELATIVE_RED = 0.95, 0.8
 """E rho^2; a choice of ours. With .95 a twentieth of the variance of mean scores is noise of the
 topics, with .8 a fifth."""

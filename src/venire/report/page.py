@@ -28,7 +28,10 @@ table.verdict td{white-space:normal;text-align:left;vertical-align:top}
 table.verdict th{text-align:left}
 tr.green td:first-child{background:#dff1e4}tr.amber td:first-child{background:#fdeec4}
 tr.red td:first-child{background:#fbdcd8}tr.not-checked td:first-child{background:#e8eaed}
-.scroll{overflow-x:auto}
+.scroll{overflow-x:auto}figure{margin:1rem 0;overflow-x:auto}
+@media(max-width:40rem){table.verdict thead{display:none}
+ table.verdict tr,table.verdict td{display:block;border:0}
+ table.verdict tr{border-bottom:1px solid #d8dde2;padding-bottom:.5rem}}
 details{margin:.4rem 0 1rem}summary{cursor:pointer;color:#1f5fa8}
 ul.notes{color:#444c56;padding-left:1.2rem}.lead{font-size:1.1rem}
 footer{margin-top:3rem;color:#57606a;font-size:.85rem}

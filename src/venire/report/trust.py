@@ -28,8 +28,9 @@ WORDS = {
 def write_trust(result: Trust, folder: str | Path) -> list[Path]:
     """Write a trust report; return the files.
 
-    ``verdict``, ``scores``, ``unjudged``, ``leave_one_out`` and, with judgments, ``substitution``,
-    ``ranks`` and ``favoured``, and with a posterior ``uncertain``, as .csv, and ``report.html``.
+    ``verdict``, ``scores``, ``unjudged``, ``leave_one_out``, ``depths`` and, with judgments,
+    ``substitution``, ``ranks`` and ``favoured``, and with a posterior ``uncertain``, as .csv, and
+    ``report.html``.
     """
     text = ("verdict", "what", "reason", "next_step")
     verdict = pl.DataFrame(
@@ -41,6 +42,7 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
         "scores": result.scores.frame,
         "unjudged": result.unjudged.frame,
         "leave_one_out": result.leave_one_out.frame,
+        "depths": result.depths,
     }
     if result.substitutions:
         tables["substitution"] = pl.DataFrame(
@@ -78,6 +80,7 @@ def trust_page(result: Trust) -> Page:
         ]
     )
     _ranks(page, result)
+    _depths(page, result)
     page.heading(f"Unjudged in the first {result.unjudged.depth}")
     page.text("A document that nobody judged counts as not relevant: it is scored on a guess.")
     page.table(result.unjudged.frame.to_dicts())
@@ -104,6 +107,32 @@ def trust_page(result: Trust) -> Page:
     page.heading("Notes")
     page.notes(result.notes)
     return page
+
+
+def _depths(page: Page, result: Trust) -> None:
+    """Plot what shallower pools would have found, and how they would have ranked the runs."""
+    import plotly.graph_objects as go
+
+    page.heading("What a shallower pool would have done")
+    rows = result.depths.to_dicts()
+    figure = go.Figure()
+    for name, words in (("tau", "tau with the order by all judgments"), ("found_share", "found")):
+        known = [row for row in rows if row[name] is not None]
+        figure.add_trace(
+            go.Scatter(
+                x=[row["depth"] for row in known],
+                y=[row[name] for row in known],
+                mode="lines+markers",
+                name=words,
+            )
+        )
+    figure.update_xaxes(title="depth", type="log", tickvals=[row["depth"] for row in rows])
+    figure.update_layout(legend={"orientation": "h", "y": 1.1})
+    caption = (
+        "Runs scored by the judgments in the first k of some run. Found: the share of the "
+        "relevant documents; what no run brought is not in it."
+    )
+    page.plot(figure, rows, caption=caption)
 
 
 def _uncertain(page: Page, found: UncertainGrades) -> None:
@@ -218,7 +247,7 @@ def _ranks(page: Page, result: Trust) -> None:
             )
         )
     figure.update_xaxes(type="category")
-    figure.update_yaxes(title="place", autorange="reversed")
+    figure.update_yaxes(title="place", range=[len(rows[:LINES]) + 0.5, 0.5])
     figure.update_layout(showlegend=len(rows) <= 12)
     more = f" The first {LINES} of {len(rows)} runs." if len(rows) > LINES else ""
     page.plot(figure, rows, caption=caption + more)

@@ -16,6 +16,7 @@ from venire.errors import BadSetting, DataError, MissingColumns
 from venire.retrieval.analysis import Analyzer
 from venire.tables.codes import code
 from venire.tables.runs import TIES, Runs
+from venire.tables.schema import counted
 
 Floats = NDArray[np.float64]
 Scorer = Callable[[Any], Any]
@@ -76,7 +77,7 @@ class Index:
         analyzer = analyzer or Analyzer()
         missing = [name for name in ("doc_id", "text") if name not in documents.columns]
         if missing:
-            raise MissingColumns(missing, documents.columns, "documents")
+            raise MissingColumns(missing, documents.columns, "documents", renamed=False)
         if documents.is_empty():
             raise DataError("the collection has no documents to search")
         fields = [name for name in ("title", "text") if name in documents.columns]
@@ -156,11 +157,18 @@ class Index:
         -------
         Runs
             Rows in rank order. A note counts the topics that match no document.
+
+        Raises
+        ------
+        DataError
+            Without topics, or where none has text in the fields.
         """
         if depth < 1:
             raise BadSetting(f"depth is at least 1, not {depth}")
         place = self._places(ties)
         query_text = joined(topics, fields)
+        if topics.height and not (query_text.str.strip_chars() != "").any():
+            raise DataError(f"no topic has text in {', '.join(fields)}")
         scorer = model.scorer(self)
         parts = []
         step = max(1, _BLOCK // self.size)
@@ -179,7 +187,8 @@ class Index:
                 "score": score,
             }
         ).with_columns(pl.lit(run_id).alias("run_id"))
-        return Runs(frame, (f"{silent:,} topics match no document",) if silent else ())
+        note = f"{counted(silent, 'topic matches', 'topics match')} no document"
+        return Runs(frame, (note,) if silent else ())
 
     def _places(self, ties: str) -> NDArray[np.int64]:
         """Return the place of each document among equals."""
@@ -201,7 +210,7 @@ def joined(frame: pl.DataFrame, fields: Sequence[str]) -> pl.Series:
     """
     missing = [name for name in fields if name not in frame.columns]
     if missing or not fields:
-        raise MissingColumns(missing or ["title"], frame.columns, "topics")
+        raise MissingColumns(missing or ["title"], frame.columns, "topics", renamed=False)
     return frame.select(pl.concat_str(fields, separator=" ", ignore_nulls=True)).to_series()
 
 

@@ -121,7 +121,7 @@ class Pools:
         BadSetting
         """
         lists = Lists.of(runs, ties=ties)
-        pairs = pairs_of(qrels, lists, deepest)
+        pairs = pairs_of(qrels, lists, deepest, relevant_from)
         table = RankTable.of(runs, pairs, ties=ties)
         grades = table.grades(qrels)
         return cls(
@@ -271,7 +271,7 @@ class Pools:
         return mean_scores(self.table, grades, measure or self.measure)
 
 
-def pairs_of(qrels: Qrels, lists: Lists, depth: int) -> pl.DataFrame:
+def pairs_of(qrels: Qrels, lists: Lists, depth: int, relevant_from: int) -> pl.DataFrame:
     """Return ``query_id, doc_id`` of the qrels and of the depth-k pool, topics of the qrels only.
 
     Raises
@@ -279,9 +279,12 @@ def pairs_of(qrels: Qrels, lists: Lists, depth: int) -> pl.DataFrame:
     NoOverlap
         Where runs and qrels share no topic.
     BadSetting
+        For grades that are not whole, and where none is relevant.
     """
     if not qrels.frame["relevance"].dtype.is_integer():
         raise BadSetting("simulations need whole grades; write the qrels with rule mode")
+    if not (qrels.frame["relevance"] >= relevant_from).any():
+        raise BadSetting(f"no pair of the qrels has the grade {relevant_from} or more")
     pool = lists.to_depth(depth).frame.select(PAIR)
     pool = pool.join(qrels.frame.select("query_id").unique(), on="query_id", how="semi")
     if pool.is_empty():

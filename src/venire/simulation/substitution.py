@@ -165,7 +165,7 @@ def substitute(
     if len(lists.runs) < 2:
         raise BadSetting("the order of systems needs at least two runs")
     depth = max(assessor.depth, assessor.top if assessor.favour else 0)
-    table = RankTable.of(runs, pairs_of(qrels, lists, depth), ties=ties)
+    table = RankTable.of(runs, pairs_of(qrels, lists, depth, relevant_from), ties=ties)
     grades = table.grades(qrels)
     first = grades >= relevant_from
     chance = assessor.relevance(table, grades, relevant_from)

@@ -48,6 +48,8 @@ class Source:
     """File name, or "" for a frame."""
     line_of: Callable[[int], int] | None = None
     """Row (from 0) -> line of the file (from 1); only called when something is wrong."""
+    clean: bool = False
+    """Whether the whole file was searched for NUL already, faster than column by column."""
 
     def place(self, row: int) -> tuple[str, int | None]:
         """Return the file and line of a row, or its place in a frame in words and None."""
@@ -127,11 +129,22 @@ def _as_text(frame: pl.DataFrame, name: str, source: Source, *, needed: bool) ->
         raise DataError(f"{source.name or 'table'}: column {name} holds {dtype}; ids are text")
     if dtype != pl.String:
         frame = frame.with_columns(pl.col(name).cast(pl.String))
+    elif not source.clean:
+        no_nul(frame[name], source, frame[ROW])
     if needed:
         empty = frame.filter(pl.col(name).is_null() | (pl.col(name) == ""))
         if empty.height:
             raise source.error(int(empty[ROW][0]), f"{name} is empty")
     return frame
+
+
+def no_nul(ids: pl.Series, source: Source, rows: pl.Series | None = None) -> None:
+    """Refuse ids that hold NUL, at which C programs (trec_eval) and databases cut or fail."""
+    odd = ids.str.contains("\x00", literal=True).fill_null(value=False)
+    if odd.any():
+        row = int(odd.arg_true()[0])
+        place = row if rows is None else int(rows[row])
+        raise source.error(place, f"{ids.name} {ids[row]!r} holds a NUL character; take it out")
 
 
 def as_number(

@@ -15,6 +15,7 @@ RUNS = {
     "blank": (b" \n\n", "is empty"),
     "binary": (b"\x80\x81\xfe\n", "line 1"),
     "latin": (b"q1 Q0 caf\xe9 1 3 r\n", "line 1: is not UTF-8"),
+    "nul": (b"q1 Q0 a 1 3 r\nq1 Q0 b\x00c 2 2 r\n", "line 2: holds a NUL"),
     "commas": (b"q1,Q0,a,1,3,r\n", "line 1: has 1 fields"),
 }
 QRELS = {
@@ -97,3 +98,47 @@ def test_an_empty_name_of_a_posterior(venire, tmp_path):
     (tmp_path / "run").write_bytes(GOOD)
     status, _, err = venire("evaluate", tmp_path / "qrels", tmp_path / "run", "--posterior", "")
     assert (status, err) == (2, "venire: '': is no folder name\n")
+
+
+@pytest.mark.parametrize("option", ["--depth", "--strata", "--rates"])
+def test_an_empty_list_of_numbers(venire, option, tmp_path):
+    (tmp_path / "a.run").write_bytes(GOOD)
+    status, _, err = venire("pool", tmp_path / "a.run", "--strategy", "stratified", option, "")
+    assert status == 2
+    assert f"{option} is numbers with commas between, not ''" in err
+
+
+def test_nul_in_an_id_of_a_table(venire, tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"query_id,doc_id,annotator_id,label\nq,a,x,1\nq,d\x00,x,1\n")
+    status, _, err = venire("agreement", tmp_path / "a.csv")
+    assert status == 2
+    assert "line 3: doc_id 'd\\x00' holds a NUL character" in err
+
+
+def test_simulations_where_nothing_is_relevant(venire, tmp_path):
+    (tmp_path / "a.run").write_bytes(GOOD)
+    (tmp_path / "b.run").write_bytes(GOOD.replace(b" r\n", b" s\n"))
+    (tmp_path / "q.qrels").write_bytes(b"q1 0 a 1\n")
+    runs = [tmp_path / "q.qrels", tmp_path, "--relevant-from", "2"]
+    for command in (["pools"], ["assessors", "--keep", "0.5"]):
+        status, _, err = venire("simulate", *command, *runs)
+        assert status == 2
+        assert "no pair of the qrels has the grade 2 or more" in err
+
+
+def test_a_folder_of_runs_and_a_posterior_of_other_topics(venire, tmp_path):
+    (tmp_path / "a.run").write_bytes(GOOD)
+    (tmp_path / "q.qrels").write_bytes(b"q1 0 a 1\nq1 0 b 0\n")
+    (tmp_path / "other.csv").write_text("query_id,doc_id,p(0),p(1)\nx9,a,0.5,0.5\n")
+    (tmp_path / "mine.csv").write_text("query_id,doc_id,p(0),p(1)\nq1,a,0.9,0.1\n")
+    status, _, err = venire(
+        "evaluate", tmp_path / "q.qrels", tmp_path, "--posterior", tmp_path / "other.csv"
+    )
+    assert status == 2
+    assert "grade probabilities and runs share no topic" in err
+    status, _, err = venire(
+        "evaluate", tmp_path / "q.qrels", tmp_path, "-m", "P@1", "-m", "AP",
+        "--posterior", tmp_path / "mine.csv", "--draws", 20,
+    )  # fmt: skip
+    assert status == 0
+    assert "1 of the qrels have no grade probabilities, 0 with" in err

@@ -88,7 +88,7 @@ def test_output_to_a_file(truth, tmp_path, venire):
         (("pools", "QRELS"), "name the runs too"),
         (("pools", "QRELS", "RUNS", "--depth", "0"), "at least 1"),
         (("pools", "QRELS", "RUNS", "--depth", "ten"), "--depth is numbers"),
-        (("pools", "QRELS", "RUNS", "--depth", ","), "at least one depth"),
+        (("pools", "QRELS", "RUNS", "--depth", ","), "--depth is numbers with commas between"),
         (("pools", "QRELS", "RUNS", "--by", "run"), "name its --depth"),
         (("pools", "QRELS", "RUNS", "--by", "run", "--depth", "1,2"), "one --depth"),
         (("pools", "QRELS", "RUNS", "--members", "D"), "unknown run 'D'"),

@@ -123,6 +123,7 @@ def test_a_posterior_adds_a_risk(venire_json, arguments, files, tmp_path):
     )
     result = venire_json(*arguments, "--posterior", tmp_path / "crowd", "--draws", 30)
     row = by_risk(result)["grades are uncertain"]
+    assert "30 draws" in row["reason"]
     # In some draws poor, which ranks b and d first, is ahead of good.
     assert row["what"].startswith("tau with the order by likeliest grades")
     assert -1 <= row["number"] <= 1

@@ -31,7 +31,7 @@ def test_all_parts(folder):
     assert found.documents.rows() == [("d1", "Wings", "on wings", "x"), ("d2", "", "", None)]
     assert found.runs.frame["run_id"].to_list() == ["a", "b"]
     assert found.qrels["nist"].to_dict() == {"q1": {"d1": 1}}
-    assert found.notes == ()
+    assert found.notes == ("1 document without text (d2) kept",)
 
 
 def test_parts_may_be_missing(folder):
@@ -54,8 +54,37 @@ def test_files_with_one_tag_are_named_by_file(folder):
 
 
 def test_the_same_file_twice_is_refused(folder):
-    with pytest.raises(DuplicateRows, match="second time in run a"):
+    with pytest.raises(DataError, match=r"a\.run would both be named a; rename one"):
         read_run_files([folder / "runs" / "a.run"] * 2)
+
+
+def test_keep_going_names_what_cannot_be_read(folder):
+    bad = folder / "runs" / "zz.run"
+    bad.write_text("q1 Q0 d1 1 x zz\n")
+    with pytest.raises(DataError, match=r"zz\.run, line 1"):
+        read_run_files([folder / "runs"])
+    found = read_run_files([folder / "runs"], keep_going=True)
+    assert "a" in found.frame["run_id"].to_list()
+    assert [note for note in found.notes if "left out" in note and "zz.run, line 1" in note]
+    with pytest.raises(DataError, match="no run could be read: left out"):
+        read_run_files([bad, folder / "nowhere"], keep_going=True)
+
+
+def test_documents_without_text_are_counted(folder):
+    path = folder / "documents.jsonl"
+    lines = [f'{{"doc_id": "blank{at}", "text": " "}}\n' for at in range(7)]
+    path.write_text("".join(lines))
+    notes = read_collection(folder).notes
+    assert any(
+        "7 documents without text (blank0, blank1, blank2, blank3, blank4 and 2 more)" in note
+        for note in notes
+    )
+
+
+def test_a_list_is_no_text(folder):
+    (folder / "documents.jsonl").write_text('{"doc_id": "d", "text": ["a"]}\n')
+    with pytest.raises(DataError, match="column text holds List"):
+        read_collection(folder)
 
 
 def test_wrong_folders(folder, tmp_path):

@@ -15,7 +15,7 @@ def swapped(at):
 
 
 def test_tau_ap_of_the_notes():
-    # methods-notes: ten systems, the top two or the bottom two swapped.
+    # Ten systems, the top two or the bottom two swapped.
     assert tau_ap(TEN, swapped(0)) == pytest.approx(0.7777778, abs=1e-7)
     assert tau_ap(TEN, swapped(8)) == pytest.approx(0.9753086, abs=1e-7)
     assert tau_ap(TEN, TEN) == pytest.approx(1.0)
@@ -23,7 +23,7 @@ def test_tau_ap_of_the_notes():
 
 
 def test_tau_of_twelve_systems():
-    # methods-notes: one swap of 66 pairs .9697, three .909.
+    # One swap of 66 pairs .9697, three .909.
     twelve = np.arange(12)
     once = twelve.copy()
     once[[0, 1]] = once[[1, 0]]

@@ -167,7 +167,7 @@ def test_the_folder_and_the_page(tmp_path):
     names = {path.name for path in write_trust(found, tmp_path)}
     assert names == {
         "verdict.csv", "scores.csv", "unjudged.csv", "leave_one_out.csv", "substitution.csv",
-        "ranks.csv", "favoured.csv", "report.html",
+        "depths.csv", "ranks.csv", "favoured.csv", "report.html",
     }  # fmt: skip
     page = (tmp_path / "report.html").read_text()
     assert "<td>Red: the order may not hold</td>" in page

@@ -33,7 +33,7 @@ def test_ties_decide_order_and_what_the_depth_cuts(ties, order):
 
 def test_topics_without_a_match_are_counted():
     runs = Index.of(DOCUMENTS).search(Coordination(), TOPICS)
-    assert runs.notes == ("1 topics match no document",)
+    assert runs.notes == ("1 topic matches no document",)
 
 
 def test_title_and_text_make_a_document_and_empty_ones_stay():
