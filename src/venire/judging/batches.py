@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, NotAllowed, NotFound
@@ -55,13 +55,7 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
         raise NotFound("campaign", campaign_id)
     _may_judge(session, campaign, annotator_id)
     expire(session, campaign_id, at)
-    open_one = session.scalar(
-        select(Batch.id).where(
-            Batch.campaign_id == campaign_id,
-            Batch.annotator_id == annotator_id,
-            Batch.state == "open",
-        )
-    )
+    open_one = session.scalar(_OPEN, {"campaign": campaign_id, "annotator": annotator_id})
     if open_one is not None:
         return Next("batch", open_one)
     if campaign.state != "open":
@@ -86,22 +80,34 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
     )
     session.add(batch)
     session.flush()
-    session.add_all(
-        Lease(
-            batch_id=batch_id,
-            annotator_id=annotator_id,
-            task_id=one.task_id,
-            pair_id=one.pair_id,
-            gold_grade=one.gold_grade,
-            cluster=one.cluster,
-            position=position,
-        )
+    leases = [
+        {
+            "batch_id": batch_id,
+            "annotator_id": annotator_id,
+            "task_id": one.task_id,
+            "pair_id": one.pair_id,
+            "gold_grade": one.gold_grade,
+            "cluster": one.cluster,
+            "position": position,
+        }
         for position, one in enumerate(drawn if grouped else _order(drawn, rng))
-    )
-    session.flush()
+    ]
+    session.execute(insert(Lease), leases)
     return Next("batch", batch_id)
 
 
+# Made once: making a statement takes longer than running it.
+_OPEN = select(Batch.id).where(
+    Batch.campaign_id == bindparam("campaign"),
+    Batch.annotator_id == bindparam("annotator"),
+    Batch.state == "open",
+)
+_DONE = (
+    select(Batch.kind, Batch.valid, func.count())
+    .where(Batch.campaign_id == bindparam("campaign"), Batch.annotator_id == bindparam("annotator"))
+    .where(Batch.state != "returned", Batch.kind != "work")
+    .group_by(Batch.kind, Batch.valid)
+)
 _STATES = {"draft": "not open yet", "closed": "closed"}
 
 
@@ -117,12 +123,7 @@ def _kind(
     session: Session, campaign: Campaign, settings: CampaignSettings, annotator_id: str
 ) -> str:
     """What comes next: practice once, qualification until passed, then work."""
-    done = session.execute(
-        select(Batch.kind, Batch.valid, func.count())
-        .where(Batch.campaign_id == campaign.id, Batch.annotator_id == annotator_id)
-        .where(Batch.state != "returned", Batch.kind != "work")
-        .group_by(Batch.kind, Batch.valid)
-    ).all()
+    done = session.execute(_DONE, {"campaign": campaign.id, "annotator": annotator_id}).all()
     if settings.practice_size and not any(kind == "practice" for kind, _, _ in done):
         return "practice"
     if settings.qualification_size:
@@ -223,15 +224,22 @@ def _nothing(session: Session, campaign: Campaign, annotator_id: str, at: dateti
     return Next("wait", retry_at=max(soonest, at + timedelta(seconds=1)))
 
 
+_LATE = (
+    select(Batch)
+    .where(
+        Batch.campaign_id == bindparam("campaign"),
+        Batch.state == "open",
+        Batch.expires_at < bindparam("at"),
+    )
+    .order_by(Batch.expires_at)
+    .limit(_EXPIRE_AT_ONCE)
+    .with_for_update(skip_locked=True)
+)
+
+
 def expire(session: Session, campaign_id: str, at: datetime) -> int:
     """End batches whose time has run out; what was judged stays, what was not is free again."""
-    late = session.scalars(
-        select(Batch)
-        .where(Batch.campaign_id == campaign_id, Batch.state == "open", Batch.expires_at < at)
-        .order_by(Batch.expires_at)
-        .limit(_EXPIRE_AT_ONCE)
-        .with_for_update(skip_locked=True)
-    ).all()
+    late = session.scalars(_LATE, {"campaign": campaign_id, "at": at}).all()
     for batch in late:
         end(session, batch, "expired", at)
     return len(late)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
-from sqlalchemy import ColumnElement, Row, Select, and_, func, not_, select, text
+from sqlalchemy import Double, Row, Select, bindparam, func, not_, select, text
 from sqlalchemy.orm import Session
 
 from venire.judging.places import take
@@ -46,11 +47,13 @@ def real(
     found: list[Drawn] = []
     start = rng.random()
     drawn = [one.task_id for one in besides]
-    for part in (Task.ring >= start, Task.ring < start):
+    for after in (True, False):
         if len(found) >= n:
             break
-        query = _free(campaign.id, annotator_id, part, topic_id, n - len(found))
-        rows = session.execute(query.where(Task.id.not_in(drawn)) if drawn else query).all()
+        query = _free(after, topic_id is not None, bool(drawn))
+        given = {"campaign": campaign.id, "annotator": annotator_id, "start": start}
+        given |= {"topic": topic_id, "n": n - len(found), "drawn": drawn}
+        rows = session.execute(query, given).all()
         taken = _take(session, rows)
         found += [Drawn(row.pair_id, row.topic_id, row.id) for row in rows if row.id in taken]
     return found
@@ -66,24 +69,14 @@ def first_topic(
     session: Session, campaign: Campaign, annotator_id: str, rng: random.Random
 ) -> int | None:
     """The topic to go on with: the annotator's last one, else that of a task drawn at random."""
-    batch_id = session.scalar(
-        select(Batch.id)
-        .where(Batch.annotator_id == annotator_id, Batch.campaign_id == campaign.id)
-        .order_by(Batch.opened_at.desc())
-        .limit(1)
-    )
-    last = session.scalar(
-        select(Task.topic_id)
-        .join(Lease, Lease.task_id == Task.id)
-        .where(Lease.batch_id == batch_id)
-        .order_by(Lease.position.desc())
-        .limit(1)
-    )
+    given = {"campaign": campaign.id, "annotator": annotator_id}
+    last = session.scalar(_LAST, given)
     if last is not None and open_tasks(session, campaign, annotator_id, last):
         return last
     start = rng.random()
-    for part in (Task.ring >= start, Task.ring < start):
-        row = session.execute(_free(campaign.id, annotator_id, part, None, 1)).first()
+    for after in (True, False):
+        query = _free(after, False, False)
+        row = session.execute(query, {**given, "start": start, "n": 1}).first()
         if row is not None:
             return int(row.topic_id)
     return None
@@ -93,20 +86,48 @@ def open_tasks(
     session: Session, campaign: Campaign, annotator_id: str, topic_id: int | None = None
 ) -> bool:
     """Whether a task is left that this annotator may take."""
-    query = _free(campaign.id, annotator_id, Task.ring >= 0, topic_id, 1)
-    return session.execute(query).first() is not None
+    given = {"campaign": campaign.id, "annotator": annotator_id, "topic": topic_id}
+    query = _free(True, topic_id is not None, False)
+    return session.execute(query, {**given, "start": 0.0, "n": 1}).first() is not None
 
 
-def _free(
-    campaign_id: str, annotator_id: str, part: ColumnElement[bool], topic_id: int | None, n: int
-) -> Select[int, int, int]:
-    met = select(Lease.id).where(Lease.task_id == Task.id, Lease.annotator_id == annotator_id, _MET)
-    query = select(Task.id, Task.pair_id, Task.topic_id).where(
-        Task.campaign_id == campaign_id, text("task.taken < task.overlap"), part, not_(met.exists())
+@cache
+def _free(after: bool, by_topic: bool, besides: bool) -> Select[int, int, int]:
+    """The query for free tasks; made once, for making one takes longer than running it."""
+    ring, start = Task.ring, bindparam("start", type_=Double)
+    met = select(Lease.id).where(
+        Lease.task_id == Task.id, Lease.annotator_id == bindparam("annotator"), _MET
     )
-    if topic_id is not None:
-        query = query.where(Task.topic_id == topic_id)
-    return query.order_by(Task.ring).limit(n)
+    query = select(Task.id, Task.pair_id, Task.topic_id).where(
+        Task.campaign_id == bindparam("campaign"),
+        text("task.taken < task.overlap"),
+        ring >= start if after else ring < start,
+        not_(met.exists()),
+    )
+    if by_topic:
+        query = query.where(Task.topic_id == bindparam("topic"))
+    if besides:
+        query = query.where(Task.id.not_in(bindparam("drawn", expanding=True)))
+    return query.order_by(Task.ring).limit(bindparam("n"))
+
+
+_LAST = (
+    select(Task.topic_id)
+    .join(Lease, Lease.task_id == Task.id)
+    .where(
+        Lease.batch_id
+        == select(Batch.id)
+        .where(
+            Batch.annotator_id == bindparam("annotator"),
+            Batch.campaign_id == bindparam("campaign"),
+        )
+        .order_by(Batch.opened_at.desc())
+        .limit(1)
+        .scalar_subquery()
+    )
+    .order_by(Lease.position.desc())
+    .limit(1)
+)
 
 
 def gold(
@@ -124,21 +145,8 @@ def gold(
     """
     if not n:
         return []
-    seen = (
-        select(Lease.pair_id, func.count().label("times"))
-        .where(Lease.annotator_id == annotator_id, Lease.gold_grade.is_not(None))
-        .group_by(Lease.pair_id)
-        .subquery()
-    )
-    query = (
-        select(Gold.pair_id, Gold.grade, Pair.topic_id, func.coalesce(seen.c.times, 0))
-        .join(Pair, Pair.id == Gold.pair_id)
-        .outerjoin(seen, seen.c.pair_id == Gold.pair_id)
-        .where(and_(Gold.study_id == campaign.study_id, Gold.active))
-    )
-    if topic_id is not None:
-        query = query.where(Pair.topic_id == topic_id)
-    rows = [tuple(row) for row in session.execute(query)]
+    given = {"study": campaign.study_id, "annotator": annotator_id, "topic": topic_id}
+    rows = [tuple(row) for row in session.execute(_gold(topic_id is not None), given)]
     rng.shuffle(rows)
     rows.sort(key=lambda row: row[3])
     sides = [
@@ -165,16 +173,8 @@ def has_own_gold(
     """Whether a topic has gold enough that this annotator has not seen."""
     if not settings.gold_size:
         return True
-    seen = select(Lease.pair_id).where(
-        Lease.annotator_id == annotator_id, Lease.pair_id == Gold.pair_id
-    )
-    count = session.scalar(
-        select(func.count())
-        .select_from(Gold)
-        .join(Pair, Pair.id == Gold.pair_id)
-        .where(Gold.study_id == campaign.study_id, Gold.active, Pair.topic_id == topic_id)
-        .where(not_(seen.exists()))
-    )
+    given = {"study": campaign.study_id, "annotator": annotator_id, "topic": topic_id}
+    count = session.scalar(_UNSEEN, given)
     return (count or 0) >= settings.gold_size
 
 
@@ -205,6 +205,14 @@ def whole_pool(
         select(Pair.id, Pair.cluster, Pair.rank).where(Pair.id.in_([one.pair_id for one in drawn]))
     )
     place = {pair: (cluster, rank) for pair, cluster, rank in rows}
+    ranks = [place[one.pair_id][1] for one in drawn if one.gold_grade is None]
+    # Gold has no rank in the pool: it gets one by chance, or it would always stand first, or never.
+    rank = {
+        one.pair_id: rng.choice(ranks) - 0.5
+        if one.gold_grade is not None
+        else float(place[one.pair_id][1])
+        for one in drawn
+    }
     members: dict[int, list[Drawn]] = {}
     single: list[Drawn] = []
     for one in drawn:
@@ -217,6 +225,40 @@ def whole_pool(
     ordered = list(single)
     for number, group in enumerate(groups):
         rng.shuffle(group)
-        group.sort(key=lambda one: place[one.pair_id][1] != min(place[g.pair_id][1] for g in group))
+        best = min(group, key=lambda one: rank[one.pair_id])
+        group.sort(key=lambda one: one is not best)
         ordered += [replace(one, cluster=number) for one in group]
     return ordered
+
+
+@cache
+def _gold(by_topic: bool) -> Select[int, int, int, int]:
+    """Gold of a study, and how often the annotator has met each."""
+    seen = (
+        select(Lease.pair_id, func.count().label("times"))
+        .where(Lease.annotator_id == bindparam("annotator"), Lease.gold_grade.is_not(None))
+        .group_by(Lease.pair_id)
+        .subquery()
+    )
+    query = (
+        select(Gold.pair_id, Gold.grade, Pair.topic_id, func.coalesce(seen.c.times, 0))
+        .join(Pair, Pair.id == Gold.pair_id)
+        .outerjoin(seen, seen.c.pair_id == Gold.pair_id)
+        .where(Gold.study_id == bindparam("study"), Gold.active)
+    )
+    return query.where(Pair.topic_id == bindparam("topic")) if by_topic else query
+
+
+_UNSEEN = (
+    select(func.count())
+    .select_from(Gold)
+    .join(Pair, Pair.id == Gold.pair_id)
+    .where(Gold.study_id == bindparam("study"), Gold.active, Pair.topic_id == bindparam("topic"))
+    .where(
+        not_(
+            select(Lease.pair_id)
+            .where(Lease.annotator_id == bindparam("annotator"), Lease.pair_id == Gold.pair_id)
+            .exists()
+        )
+    )
+)
