@@ -100,6 +100,27 @@ def check_password(session: Session, login: str, password: str) -> User:
     return user
 
 
+def change_password(session: Session, user_id: str, old: str, new: str) -> None:
+    """Give an account another password; all its browsers are signed out.
+
+    Raises
+    ------
+    NotAllowed
+        The old password is not right, or the account has none.
+    BadSetting
+        The new one is too short.
+    """
+    user = session.get(User, user_id)
+    known = user.password_hash if user is not None and user.password_hash else _nobody()
+    if len(old) > 1000 or not _passwords().verify(old, known) or user is None:
+        raise NotAllowed("the password you have now is not right")
+    if not LEAST_PASSWORD <= len(new) <= 1000:
+        raise BadSetting(f"a password has at least {LEAST_PASSWORD} characters")
+    user.password_hash = _passwords().hash(new)
+    session.execute(delete(SignIn).where(SignIn.user_id == user_id))
+    session.flush()
+
+
 def sign_in(session: Session, user_id: str, at: datetime | None = None) -> str:
     """A new secret for a browser's cookie; every sign-in makes its own."""
     secret = secrets.token_urlsafe(32)

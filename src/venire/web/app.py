@@ -13,13 +13,15 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from venire import api, pages
 from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, StoreError, VenireError
+from venire.http.deps import HERE, page
+from venire.http.security import Guard
+from venire.service.jobs import Worker
 from venire.service.people import first_link
 from venire.store.schema import upgrade
 from venire.store.session import Store
 from venire.web import judge, sign_in
-from venire.web.deps import HERE, page
-from venire.web.security import Guard
 
 _STATUS: tuple[tuple[type[VenireError], int], ...] = (
     (NotFound, 404),
@@ -42,7 +44,10 @@ def create_app(store: Store, *, media: Path) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        worker = Worker(store)
+        worker.start()
         yield
+        worker.stop()
         store.close()
 
     app = FastAPI(
@@ -57,8 +62,8 @@ def create_app(store: Store, *, media: Path) -> FastAPI:
     app.state.first = None if secret is None else f"/first/{secret}"
     app.add_middleware(Guard)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
-    for part in (sign_in, judge):
-        app.include_router(part.router)
+    for router in (sign_in.router, judge.router, *pages.routers, *api.routers):
+        app.include_router(router)
     app.add_exception_handler(VenireError, _known)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request
 from starlette.responses import FileResponse, HTMLResponse
 
-from venire.errors import NotFound
+from venire.http.deps import CurrentUser, Reading, TheStore, page
+from venire.http.media import media_file
 from venire.judging.batches import next_batch
 from venire.judging.events import record
 from venire.judging.shown import batch_view, completion, document_view, image_of, may_enter
 from venire.store.base import now
-from venire.web.deps import CurrentUser, Reading, TheStore, page
 
 router = APIRouter(prefix="/judge", include_in_schema=False)
 
@@ -74,17 +73,3 @@ def image(request: Request, lease_id: str, user: CurrentUser, session: Reading) 
     key = image_of(session, lease_id, user.id)
     small = request.query_params.get("size") == "small"
     return media_file(request, key, small=small)
-
-
-_KEY = re.compile(r"[0-9a-f]{64}\.(?:jpg|png|gif|webp)")
-
-
-def media_file(request: Request, key: str, *, small: bool = False) -> FileResponse:
-    """A file of the media folder, by the hash that is its name; nothing else can be reached."""
-    if not _KEY.fullmatch(key):
-        raise NotFound("image", key)
-    folder = request.app.state.media
-    path = folder / "small" / (key.split(".")[0] + ".jpg") if small else folder / key
-    if not path.is_file():
-        raise NotFound("image", key)
-    return FileResponse(path, headers={"Cache-Control": "private, max-age=86400"})

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Body, Request
 from sqlalchemy import select
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from venire.http.deps import COOKIE, CurrentUser, MaybeUser, Reading, TheStore, page, set_cookie
 from venire.service import people
 from venire.store.judging import Campaign
 from venire.store.people import Membership
 from venire.store.studies import Study
-from venire.web.deps import COOKIE, CurrentUser, MaybeUser, Reading, TheStore, page, set_cookie
 
 router = APIRouter()
 _WORKER_NAMES = ("worker", "workerId", "PROLIFIC_PID", "worker_id", "assignment_worker")

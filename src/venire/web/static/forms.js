@@ -29,6 +29,21 @@ export function values(form) {
       else if (input.checked) found[input.name].push(input.value);
     } else place(found, input.name.split("."), value);
   }
+  for (const table of form.querySelectorAll("[data-rows]")) {
+    const rows = Array.from(table.querySelectorAll("[data-row]"), cells);
+    place(found, /** @type {HTMLElement} */ (table).dataset.rows?.split(".") ?? [], rows);
+  }
+  return found;
+}
+
+/** The cells of one row, by name. @param {Element} row @returns {Record<string, unknown>} */
+function cells(row) {
+  /** @type {Record<string, unknown>} */
+  const found = {};
+  for (const cell of row.querySelectorAll("[data-cell]")) {
+    const input = /** @type {HTMLInputElement} */ (cell);
+    found[input.dataset.cell ?? ""] = input.type === "number" ? Number(input.value) : input.value;
+  }
   return found;
 }
 
@@ -65,6 +80,7 @@ async function submit(event) {
     const upload = form.enctype === "multipart/form-data";
     const answer = await ask(path, {
       method: form.dataset.method ?? "POST",
+      seconds: Number(form.dataset.seconds ?? 30),
       ...(upload ? { raw: new FormData(form), seconds: 0 } : { body: values(form) }),
     });
     const detail = new CustomEvent("sent", { detail: answer, bubbles: true, cancelable: true });

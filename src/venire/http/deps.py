@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,12 +15,13 @@ from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
 from venire.errors import NotAllowed, NotFound
+from venire.http.security import CHART_POLICY
 from venire.service import people
 from venire.store.people import User
 from venire.store.session import Store
-from venire.web.security import CHART_POLICY
 
-HERE = Path(__file__).parent
+#: Templates, scripts and style sheets lie with the application.
+HERE = Path(__file__).parents[1] / "web"
 COOKIE = "venire_session"
 
 
@@ -102,7 +104,17 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": _number, "percent": _percent, "time": _time}
+    environment.filters |= {
+        "number": _number,
+        "percent": _percent,
+        "time": _time,
+        "hours": _hours,
+        "cell": cell,
+        "words": _words,
+        "figures": _figures,
+    }
+    environment.globals["named"] = _named
+    environment.tests["figure"] = _is_figure
     return environment
 
 
@@ -140,6 +152,51 @@ def _number(value: float | None, digits: int = 0) -> str:
 
 def _percent(value: float | None, digits: int = 0) -> str:
     return "–" if value is None else f"{value * 100:.{digits}f}%"
+
+
+def _hours(value: float | None) -> str:
+    """A length of time in the unit that people would say it in."""
+    if value is None:
+        return "–"
+    if value < 1:
+        return f"{value * 60:.0f} min"
+    return f"{value:.1f} h" if value < 48 else f"{value / 24:.1f} days"
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def cell(value: Any, digits: int = 3) -> str:
+    """A value as a table shows it; a dash where there is none."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.{digits}f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, datetime):
+        return _time(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(cell(one, digits) for one in value) or "–"
+    return str(value)
+
+
+def _figures(rows: list[dict[str, Any]]) -> set[str]:
+    """Columns that hold numbers."""
+    return {name for name in rows[0] if any(_is_figure(row[name]) for row in rows)}
+
+
+def _named(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """Names of campaigns by id."""
+    return {row["campaign_id"]: row["campaign"] for row in rows}
+
+
+def _words(name: str) -> str:
+    """The name of a column as words."""
+    return str(name).replace("_", " ")
 
 
 def _time(value: Any) -> str:

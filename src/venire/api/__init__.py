@@ -1,0 +1,10 @@
+"""The JSON API: every owner action. A route parses, calls a verb, and answers."""
+
+from fastapi import APIRouter
+
+from venire.api import account, adjudication, campaigns, exports, jobs, people, studies, uploads
+
+routers: tuple[APIRouter, ...] = tuple(
+    part.router
+    for part in (studies, uploads, campaigns, people, adjudication, jobs, exports, account)
+)

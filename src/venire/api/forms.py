@@ -1,0 +1,219 @@
+"""What requests may say. Names that are not known are refused, never left out in silence."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Settings = dict[str, Any]
+
+
+class Form(BaseModel):
+    """The base of all requests: unknown names are an error."""
+
+    model_config = ConfigDict(extra="forbid", str_max_length=1_000_000)
+
+
+class Grade(Form):
+    """One grade of the scale."""
+
+    value: int
+    name: Name
+    definition: str = Field(default="", max_length=2000)
+
+
+class CampaignRules(Form):
+    """Settings of a campaign; what is not given stays, or has its default."""
+
+    overlap: int = 3
+    batch_size: int = 10
+    gold_size: int = 2
+    minutes: int = 60
+    gold_errors: int = 0
+    gold_match: str = "side"
+    min_seconds: float = 0
+    max_same_share: float = 1
+    topics: str = "auto"
+    practice_size: int = 2
+    qualification_size: int = 0
+    qualification_needed: int = 0
+    qualification_tries: int = 1
+
+
+class StudyRules(Form):
+    """Settings of a study; what is not given stays, or has its default."""
+
+    grades: list[Grade] = []
+    relevant_from: int = 1
+    cannot_judge: list[str] = []
+    languages: list[str] = []
+    show_pictures: bool = False
+    campaign: CampaignRules = CampaignRules()
+    grouping: Settings = {}
+
+
+class NewStudy(Form):
+    """A new study."""
+
+    name: Name
+    instructions: str = ""
+    settings: StudyRules = StudyRules()
+
+
+class StudyChange(Form):
+    """What is to change in a study; what is not given stays."""
+
+    name: Name | None = None
+    instructions: str | None = None
+    settings: StudyRules | None = None
+
+
+class Markdown(Form):
+    """Instructions to preview."""
+
+    markdown: str
+
+
+class GoldChange(Form):
+    """Whether a gold document is given out."""
+
+    active: bool
+
+
+class PoolSettings(Form):
+    """Settings of a strategy; those that it has not are refused."""
+
+    depth: int | None = Field(default=None, ge=1, le=100_000)
+    budget: int | None = Field(default=None, ge=1, le=10_000_000)
+    fusion: str | None = None
+    discount: float | None = None
+    strata: list[Annotated[int, Field(ge=1, le=100_000)]] | None = None
+    rates: list[float] | None = None
+    runs: list[str] | None = None
+    qrels: str | None = None
+
+
+class PoolChoice(Form):
+    """How to choose the pairs to judge."""
+
+    strategy: str = Field(default="depth", max_length=100)
+    settings: PoolSettings = PoolSettings()
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+
+
+class NewCampaign(Form):
+    """A new campaign; settings not given are the study's defaults."""
+
+    name: Name
+    settings: CampaignRules = CampaignRules()
+
+
+class CampaignChange(Form):
+    """What is to change in a campaign."""
+
+    name: Name | None = None
+    settings: CampaignRules = CampaignRules()
+
+
+class NewInvitation(Form):
+    """Whom a link lets in: one person, or with a campaign the workers of a crowd platform."""
+
+    role: Literal["owner", "annotator", "viewer"] = "annotator"
+    name: str = Field(default="", max_length=200)
+    campaign_id: str | None = Field(default=None, max_length=100)
+
+
+class Pause(Form):
+    """Whether an annotator is given batches, and why not."""
+
+    paused: bool
+    reason: str = Field(default="", max_length=2000)
+
+
+class BatchDecision(Form):
+    """Whether the judgments of a batch count."""
+
+    accept: bool
+    reason: str = Field(default="", max_length=2000)
+
+
+class Payment(Form):
+    """Whether a batch is paid."""
+
+    payment: Literal["approved", "refused"]
+
+
+class Settlement(Form):
+    """A settled grade; ``grade`` null withdraws it."""
+
+    query_id: str
+    doc_id: str
+    grade: int | None = Field(ge=-(2**31), le=2**31 - 1)
+    reason: str = Field(default="", max_length=2000)
+
+
+class JobSettings(BaseModel):
+    """Settings of a job; each kind refuses those that it has not. Plug-ins may have others."""
+
+    model_config = ConfigDict(extra="allow")
+
+    campaign: str | None = None
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+    model: str = "ordinal-mixture"
+    settings: dict[str, bool | int | float | str] = {}
+    use_gold: bool = False
+    bootstrap: int = Field(default=1000, ge=0, le=100_000)
+    grades: str = "adjudicated"
+    measures: list[str] = []
+    measure: str = "AP"
+    runs: list[str] | None = None
+    topics: str = "qrels"
+    ties: str = "trec"
+    judges: bool = True
+    depth: int = Field(default=10, ge=1, le=10_000)
+    permutations: int = Field(default=1000, ge=1, le=100_000)
+
+
+class NewJob(Form):
+    """Work to be done in the background."""
+
+    kind: str = Field(max_length=100)
+    settings: JobSettings = JobSettings()
+
+
+class NewExport(Form):
+    """Which files to export, which grades stand in them, and of which campaign the raw ones are."""
+
+    kinds: list[str] = Field(max_length=50)
+    grades: str = "adjudicated"
+    campaign_id: str | None = None
+
+
+class NewToken(Form):
+    """A name to know the token by."""
+
+    name: Name
+
+
+class PasswordChange(Form):
+    """The password there is, and the one to come."""
+
+    old: str = Field(max_length=1000)
+    new: str = Field(max_length=1000)
+
+
+def given(form: BaseModel | None) -> dict[str, Any]:
+    """What a form says, without what it leaves open."""
+    return {} if form is None else form.model_dump(exclude_unset=True)
+
+
+def pool_settings(form: PoolSettings) -> dict[str, Any]:
+    """What was chosen for a strategy; nothing chosen means its default."""
+    return {name: value for name, value in given(form).items() if value not in (None, [], "")}
+
+
+def example(value: Any, words: str = "As asked") -> dict[int | str, dict[str, Any]]:
+    """The description of an answer, with an example."""
+    return {200: {"description": words, "content": {"application/json": {"example": value}}}}

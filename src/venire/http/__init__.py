@@ -1,0 +1,1 @@
+"""What every route shares: who asks, what they may, how a page is rendered, what is refused."""

@@ -1,0 +1,24 @@
+"""Files of the media folder."""
+
+from __future__ import annotations
+
+import re
+
+from fastapi import Request
+from starlette.responses import FileResponse
+
+from venire.errors import NotFound
+
+_KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}\.(?:jpg|png|gif|webp)")
+
+
+def media_file(request: Request, key: str, *, small: bool = False) -> FileResponse:
+    """A file of the media folder, by the hash that is its name; nothing else can be reached."""
+    if not _KEY.fullmatch(key):
+        raise NotFound("image", key)
+    path = request.app.state.media / key
+    if small:
+        path = path.with_name(path.stem + ".thumb.webp")
+    if not path.is_file():
+        raise NotFound("image", key)
+    return FileResponse(path, headers={"Cache-Control": "private, max-age=86400"})

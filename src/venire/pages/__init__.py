@@ -1,0 +1,9 @@
+"""The owner's pages. A route calls the verbs that the API calls, and renders."""
+
+from fastapi import APIRouter
+
+from venire.pages import analysis, data, decide, export, home, overview, people, setup
+
+routers: tuple[APIRouter, ...] = tuple(
+    part.router for part in (home, overview, data, setup, people, decide, analysis, export)
+)
