@@ -112,7 +112,7 @@ def test_a_folder_is_imported_and_exported(world, ada):
     )
     assert sum(row["added"] for row in again["rows"]) == 0
     folder = ada.get(f"/api/studies/{made['study_id']}/folder")
-    assert "topics.tsv" in " ".join(zipfile.ZipFile(io.BytesIO(folder.content)).namelist())
+    assert "topics.jsonl" in " ".join(zipfile.ZipFile(io.BytesIO(folder.content)).namelist())
     back = sent(ada.post("/api/studies/import", files=file("b.zip", folder.content)))
     assert sent(ada.get(f"/api/studies/{back['study_id']}"))["counts"]["documents"] == 1
 

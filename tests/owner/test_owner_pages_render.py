@@ -12,7 +12,7 @@ PAGES = [
     *(f"/data?part={part}" for part in ("topics", "documents", "files", "gold")),
     "/data?part=topics&search=wind",
     "/topic?query_id=q%2F2",
-    "/document?doc_id=g%201",
+    "/document?doc_id=g%261",
     "/document?doc_id=d1&query_id=q1",
     "/annotators?state=rejected",
     "/adjudication?settled=true",

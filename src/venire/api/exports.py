@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -86,8 +87,8 @@ def download_export(
 @router.get("/folder", response_class=FileResponse)
 def download_folder(request: Request, one: AMember, session: Reading) -> FileResponse:
     """The study as a folder in a zip archive: importing it gives the same study."""
-    place = tempfile.TemporaryDirectory(prefix="venire-")
-    path = Path(place.name) / "study.zip"
+    place = tempfile.mkdtemp(prefix="venire-")
+    path = Path(place) / "study.zip"
     write_study_folder(as_folder(session, one.study_id, request.app.state.media), path)
-    gone = BackgroundTask(place.cleanup)
+    gone = BackgroundTask(shutil.rmtree, place, ignore_errors=True)
     return FileResponse(path, media_type="application/zip", filename="study.zip", background=gone)

@@ -28,7 +28,7 @@ def studies_of(session: Session, user_id: str) -> list[Row]:
     )
     asked = {study: (int(a or 0), int(t or 0)) for study, a, t in session.execute(places)}
     open_ones = select(Campaign.study_id, func.count()).where(Campaign.state == "open")
-    opened = dict(session.execute(open_ones.group_by(Campaign.study_id)).tuples().all())
+    opened = dict(session.execute(open_ones.group_by(Campaign.study_id)).all())
     rows = session.execute(
         select(Study.id, Study.name, Study.created_at, Membership.role)
         .join(Membership, Membership.study_id == Study.id)

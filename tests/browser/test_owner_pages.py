@@ -1,0 +1,156 @@
+"""Owner pages in a real Chromium: axe, both widths, both colour schemes, and what scripts do."""
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "owner"))
+from owner_world import World
+
+from venire.pages.common import TABS
+from venire.service import people
+from venire.service.jobs import run_pending, submit
+
+KINDS = ("agreement", "aggregate", "evaluate", "trust")
+MORE = ("data?part=documents", "data?part=files", "data?part=gold", "topic?query_id=q1",
+        "document?doc_id=d1&query_id=q1")  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A study in which everything has happened."""
+    world = World(tmp_path_factory.mktemp("owner-pages"))
+    for _ in range(3):
+        world.judge("ben", 0)
+        world.judge("chi", 2)
+    with world.store.writing() as session:
+        people.invite(session, world.study, "annotator", name="Fay")
+        for kind in KINDS:
+            submit(session, world.study, kind, {"bootstrap": 20} if kind == "agreement" else {})
+    run_pending(world.store)
+    yield world
+    world.store.close()
+
+
+@pytest.fixture(scope="module")
+def address(world):
+    """Where the application is served."""
+    server = uvicorn.Server(uvicorn.Config(world.app, port=0, log_level="error", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://localhost:{port}"
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture
+def page(world, address, context):
+    """A window in which the owner is signed in; what the policy refuses is a fault."""
+    secret = world.store.write(lambda session: people.sign_in(session, world.users["ada"]))
+    context.add_cookies([{"name": "venire_session", "value": secret, "url": address}])
+    page = context.new_page()
+    said = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else 0)
+    yield page
+    assert said == []
+
+
+def paths(world):
+    yield from ("/studies", "/account")
+    for tab in (*TABS, *MORE):
+        yield f"{world.here}/{tab}".rstrip("/")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(world, address, page, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page.emulate_media(color_scheme=scheme)
+    found = []
+    for path in paths(world):
+        page.goto(address + path)
+        page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+        result = axe.run(page).response
+        for fault in result["violations"]:
+            if fault["impact"] in ("serious", "critical"):
+                nodes = [node["html"][:200] for node in fault["nodes"][:3]]
+                found.append((path, fault["id"], nodes))
+    assert not found, json.dumps(found, indent=1)
+
+
+def test_nothing_is_wider_than_the_window(world, address, page):
+    wide = []
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        for path in paths(world):
+            page.goto(address + path)
+            over = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            if over > 0:
+                wide.append((path, width, over))
+    assert not wide
+
+
+def test_charts_are_drawn(world, address, page):
+    for kind in ("agreement", "aggregate", "evaluate"):
+        page.goto(f"{address}{world.here}/{kind}")
+        page.wait_for_selector("[data-chart] .main-svg")
+
+
+def test_the_pool_is_previewed_without_a_change(world, address, page):
+    page.goto(f"{address}{world.here}/pool")
+    page.select_option("#strategy", "depth")
+    page.fill("#depth", "1")
+    page.click("#preview")
+    page.wait_for_selector("#result:not([hidden])")
+    assert "This would be chosen" in page.inner_text("#result")
+    assert "good" in page.inner_text("#result table")
+
+
+def test_instructions_show_as_they_are_written(world, address, page):
+    page.goto(f"{address}{world.here}/annotation")
+    page.fill("#instructions", "# Hello\n\n<img src=x onerror=alert(1)>")
+    page.wait_for_selector("#rendered h1:has-text('Hello')")
+    assert page.locator("#rendered img").count() == 0
+
+
+def test_a_grade_is_added_and_a_link_made(world, address, page):
+    page.goto(f"{address}{world.here}/annotation")
+    page.click("#add-grade")
+    assert page.locator("[data-row]").count() == 4
+    page.click("summary:has-text('Invite an annotator')")
+    page.click("text=Make a link for one person")
+    page.wait_for_function("document.querySelector('#invite-link').value.includes('/invite/')")
+
+
+def test_a_click_on_a_heading_sorts(world, address, page):
+    page.goto(f"{address}{world.here}/evaluate")
+    page.click("th button:has-text('AP')")
+    first = page.locator("table[data-sort] tbody tr").first
+    scores = page.locator("table[data-sort] tbody tr td:nth-child(2)").all_inner_texts()
+    assert scores == sorted(scores, reverse=True)
+    assert first.is_visible()
+
+
+def test_a_key_settles_and_goes_on(world, address, page):
+    page.goto(f"{address}{world.here}/adjudication")
+    before = page.inner_text(".queue p")
+    with page.expect_navigation():
+        page.keyboard.press("1")
+    assert page.inner_text(".queue p") != before
+
+
+def test_the_overview_follows_without_a_reload(world, address, page):
+    page.goto(f"{address}{world.here}")
+    field = page.locator("[data-campaign] [data-field=open]")
+    field.evaluate("(one) => (one.textContent = 'stale')")
+    page.wait_for_function(
+        "document.querySelector('[data-campaign] [data-field=open]').textContent !== 'stale'",
+        timeout=20_000,
+    )
