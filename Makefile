@@ -29,6 +29,7 @@ docs: $(STAMP)  ## the documentation in docs/_build/html
 bench: $(BENCH)  ## ours against peers, in one run
 	$(BIN)/python benchmarks/aggregation.py
 	$(BIN)/python benchmarks/evaluation.py
+	$(BIN)/python benchmarks/service.py
 
 reproduce: $(STAMP)  ## published tables beside ours, in reproduce/output
 	$(BIN)/python reproduce/trec_table.py

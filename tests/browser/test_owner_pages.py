@@ -98,7 +98,7 @@ def test_nothing_is_wider_than_the_window(world, address, page):
 
 
 def test_charts_are_drawn(world, address, page):
-    for kind in ("agreement", "aggregate", "evaluate"):
+    for kind in KINDS:
         page.goto(f"{address}{world.here}/{kind}")
         page.wait_for_selector("[data-chart] .main-svg")
 

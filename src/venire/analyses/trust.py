@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from venire.analyses.evaluate import check_grades
-from venire.analyses.inputs import checked, plain
+from venire.analyses.inputs import checked, parquet, plain
 from venire.measures import parse
 from venire.progress import Event, Progress
 from venire.reliability.summary import trust
@@ -37,7 +37,10 @@ def check(_session: Any, _study_id: str, settings: Mapping[str, Any]) -> None:
 def run(
     store: Store, job: Work, progress: Progress, should_stop: Callable[[], bool]
 ) -> dict[str, Any]:
-    """The five risks; ``judges`` also compares each annotator. Keeps the page as HTML."""
+    """The five risks; ``judges`` also compares each annotator.
+
+    Keeps the page as HTML, and what each run loses when it is left out.
+    """
     given = checked(job.settings, SETTINGS)
     progress(Event("reading runs, grades and judgments", 0, 2))
     with store.reading() as session:
@@ -54,6 +57,7 @@ def run(
         permutations=given["permutations"],
         seed=given["seed"],
     )
+    keep(store, job, "leave_one_out.parquet", parquet(found.leave_one_out.frame))
     page = trust_page(found).render(f"Venire {found.version}, seed {found.seed}")
     keep(store, job, "report.html", page.encode())
     return {

@@ -163,7 +163,10 @@ def status(study: str | None, database: str, form: str) -> None:
     notes: list[str] = []
     with opened(database) as store, store.reading() as session:
         if study is None:
-            rows = list_studies(session)
+            rows = [
+                {**row, "created_at": row["created_at"].isoformat(timespec="seconds")}
+                for row in list_studies(session)
+            ]
         else:
             found = overview(session, find_study(session, study).id)
             rows = [_campaign(row) for row in found["campaigns"]]
@@ -290,7 +293,7 @@ def export_command(
         wave = None if campaign is None else find_campaign(session, found, campaign).id
         if wanted == ["study"]:
             write_study_folder(as_folder(session, found, media_of(database, media)), output)
-            rows: list[dict[str, Any]] = [{"file": output, "sha256": None}]
+            rows: list[dict[str, Any]] = [{"file": output}]
             notes: list[str] = []
         else:
             manifest = export(

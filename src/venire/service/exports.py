@@ -172,7 +172,11 @@ def _write(
             qrels = grades(session, study_id, grades_from)
             notes += qrels.notes
         if kind == "qrels":
-            path.write_bytes(write_qrels(qrels.frame.sort("query_id", "doc_id"), path.name))
+            mark = (
+                qrels.adaptive if grades_from.startswith("qrels:") else _adaptive(session, study_id)
+            )
+            frame = qrels.frame.sort("query_id", "doc_id")
+            path.write_bytes(write_qrels(frame, path.name, mark))
         elif kind == "qrels-strata":
             path.write_bytes(_strata(session, study_id, qrels, notes))
         elif kind == "opensearch-json":
@@ -182,6 +186,12 @@ def _write(
         else:
             notes += write_quepid_csv(qrels, topics, path)
     return list(dict.fromkeys(notes))
+
+
+def _adaptive(session: Session, study_id: str) -> str:
+    """The strategy of a pool in which what was found decided what was judged next; else empty."""
+    built = current(session, study_id)
+    return str(built["strategy"]) if built is not None and built.get("biased") else ""
 
 
 def _topics(session: Session, study_id: str) -> pl.DataFrame:

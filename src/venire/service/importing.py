@@ -74,7 +74,10 @@ def import_folder(
             for one in folder.report]  # fmt: skip
     if folder.settings:
         _settings(session, study_id, folder.settings, by)
-        rows.append(_row("settings", read=len(folder.settings)))
+        name = get_study(session, study_id).name
+        other = folder.settings.get("name", name) != name
+        why = f"the study stays {name!r}, not {folder.settings['name']!r}" if other else ""
+        rows.append(_row("settings", read=len(folder.settings), reason=why))
     documents, pictures = _pictures(folder, media)
     rows += pictures
     rows.append(_row("topics", **put_topics(session, study_id, folder.topics)))
@@ -127,10 +130,10 @@ def _settings(session: Session, study_id: str, given: Mapping[str, Any], by: str
     before = StudySettings.of(study.settings).to_dict()
     after = StudySettings.of({**before, **settings}).to_dict()
     same = before == after and given.get("instructions") in (None, study.instructions)
-    if not same or given.get("name") not in (None, study.name):
+    if not same:
         change_settings(
             session, study_id, by,
-            name=given.get("name"), settings=settings, instructions=given.get("instructions"),
+            settings=settings, instructions=given.get("instructions"),
         )  # fmt: skip
 
 
