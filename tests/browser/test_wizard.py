@@ -152,7 +152,7 @@ def test_from_a_new_study_to_every_pool_in_groups(wizard_server, digits, page, t
     step(page, 2)
     checked = [box.is_checked() for box in page.locator(".type h3 input").all()]
     assert checked == [False, True, False]
-    assert page.get_by_text("a bound, always simulated").count() == 2
+    assert page.get_by_text("Always simulated, as a bound.").count() == 2
     for name in ("Novice", "Expert"):
         page.get_by_role("checkbox", name=name).check()
     page.locator("#add-type").click()

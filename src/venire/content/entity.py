@@ -23,7 +23,7 @@ _DATE = re.compile(r"(-?\d{4,})-(\d\d)-(\d\d)(?:Z|[+-]\d\d:\d\d)?")
 
 
 @dataclass(frozen=True)
-class Value:
+class EntityValue:
     """One value of a property.
 
     Attributes
@@ -35,7 +35,7 @@ class Value:
         Of a text; empty where none is said.
     uri : str or None
         The address of a resource, only where it is a sound http or https address.
-    rows : tuple of Row
+    rows : tuple of EntityRow
         What a blank node holds, one level deep.
     """
 
@@ -44,11 +44,11 @@ class Value:
     kind: str
     language: str = ""
     uri: str | None = None
-    rows: tuple[Row, ...] = ()
+    rows: tuple[EntityRow, ...] = ()
 
 
 @dataclass(frozen=True)
-class Row:
+class EntityRow:
     """One property of an entity.
 
     Attributes
@@ -58,7 +58,7 @@ class Row:
     property : str
         Its URI, as text.
     group : "type", "label", "description" or "other"
-    values : tuple of Value
+    values : tuple of EntityValue
     more : int
         Values that the limit left out.
     other_languages : int
@@ -68,7 +68,7 @@ class Row:
     label: str
     property: str
     group: str
-    values: tuple[Value, ...]
+    values: tuple[EntityValue, ...]
     more: int = 0
     other_languages: int = 0
 
@@ -85,7 +85,7 @@ class EntityTable:
         Its URI, as text.
     uri : str or None
         The same, only where it is a sound http or https address.
-    rows : tuple of Row
+    rows : tuple of EntityRow
     more : int
         Properties beyond the first 200.
     """
@@ -93,7 +93,7 @@ class EntityTable:
     label: str
     id: str
     uri: str | None
-    rows: tuple[Row, ...]
+    rows: tuple[EntityRow, ...]
     more: int = 0
 
 
@@ -127,7 +127,7 @@ def show_entity(
     A name is the value of rdfs:label, skos:prefLabel, foaf:name, schema:name or dc:title, in the
     best language; failing that the local name of the URI, decoded, its words parted. Properties
     stand in a fixed order: type, names, descriptions, then others; see
-    :mod:`venire.content.vocabulary`. Blank nodes are shown one level deep, and RDF lists item by
+    ``venire/content/vocabulary.py``. Blank nodes are shown one level deep, and RDF lists item by
     item. Nothing is followed further, so that a cycle ends where it begins.
 
     Examples
@@ -174,7 +174,7 @@ class _View:
             self.names[term] = _one_line(best)
         return self.names[term]
 
-    def rows(self, subject: Term, *, inside: bool) -> list[Row]:
+    def rows(self, subject: Term, *, inside: bool) -> list[EntityRow]:
         """Return the properties of a node in their order."""
         values: dict[str, list[Term]] = {}
         for uri, value in self.of.get(subject, ()):
@@ -197,7 +197,9 @@ class _View:
         words = _one_line(local_name(uri)).split(" ")
         return " ".join(word if word[1:] != word[1:].lower() else word.lower() for word in words)
 
-    def row(self, label: str, uri: str, group: str, terms: list[Term], *, inside: bool) -> Row:
+    def row(
+        self, label: str, uri: str, group: str, terms: list[Term], *, inside: bool
+    ) -> EntityRow:
         """Return one property with the values in a language that was asked for."""
         best = min(map(self.rank, terms))
         worst = max(best, len(self.languages)) if self.languages else 1
@@ -209,7 +211,7 @@ class _View:
             kept = [term for term in terms if self.rank(term) <= worst]
         kept.sort(key=lambda term: (self.rank(term), self.text(term).casefold(), term))
         shown = kept if self.limit is None else kept[: self.limit]
-        return Row(
+        return EntityRow(
             label=label,
             property=harmless(uri),
             group=group,
@@ -222,22 +224,22 @@ class _View:
         """Return what a value is sorted by."""
         return self.name(term) if term.kind == "uri" else term.text
 
-    def value(self, term: Term, *, inside: bool) -> Value:
+    def value(self, term: Term, *, inside: bool) -> EntityValue:
         """Return one value; a blank node inside another one is not opened."""
         if term.kind == "literal":
             full = harmless(_literal(term))
             link = sound_address(term.text) if term.datatype == f"{_XSD}anyURI" else None
-            return Value(shorten(full), full, "text", harmless(term.language), link)
+            return EntityValue(shorten(full), full, "text", harmless(term.language), link)
         if term.kind == "uri":
             full = "(empty list)" if term.text == NIL else self.name(term)
-            return Value(shorten(full), full, "resource", uri=sound_address(term.text))
+            return EntityValue(shorten(full), full, "resource", uri=sound_address(term.text))
         items = self.items(term)
         if items:
             full = "; ".join(self.plain(item) for item in items)
-            return Value(shorten(full), full, "text")
+            return EntityValue(shorten(full), full, "text")
         rows = () if inside else tuple(self.rows(term, inside=True))
         full = self.plain(term)
-        return Value(shorten(full), full, "blank", rows=rows)
+        return EntityValue(shorten(full), full, "blank", rows=rows)
 
     def plain(self, term: Term) -> str:
         """Return a value in one line; of a blank node, what it holds but for further ones."""

@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
+from statistics import median
 from typing import Any, NamedTuple
 
 from venire.content.harmless import harmless
@@ -45,6 +46,7 @@ class Segment(NamedTuple):
 
 
 Line = tuple[Segment, ...]
+_ITEM = re.compile(r"\s|[-*•–+] |\(?\w{1,2}[.)] ")
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class ShownText:
     ----------
     title : tuple of Segment
     paragraphs : tuple of tuple of Segment
-        Line ends within a paragraph are kept.
+        Line ends within a paragraph are kept, unless the text was wrapped at a fixed width.
     densest : int or None
         The paragraph with the densest passage; None where no query term is in the body.
     """
@@ -253,9 +255,23 @@ def _paragraphs(text: str) -> list[str]:
         if line.strip():
             lines.append(line.rstrip())
         elif lines:
-            out += _short("\n".join(lines))
+            out += _short((" " if _hard_wrapped(lines) else "\n").join(lines))
             lines = []
     return out
+
+
+def _hard_wrapped(lines: list[str]) -> bool:
+    """Whether line ends are only where a typewriter's line was full: they say nothing then.
+
+    Three lines or more, none above 100 characters, half of them at least 40, and none that
+    begins like a list, code or verse with an indent.
+    """
+    return (
+        len(lines) >= 3
+        and max(map(len, lines)) <= 100
+        and median(len(line) for line in lines[:-1]) >= 40
+        and not any(_ITEM.match(line) for line in lines)
+    )
 
 
 def _short(text: str) -> list[str]:

@@ -234,7 +234,8 @@ def read_entities(path: str | Path) -> pl.DataFrame:
     Raises
     ------
     BadLine, MissingExtra
-        As for :func:`read_triples`.
+        Another ending; what cannot be read; what would have to be fetched; rdflib that is needed
+        and not installed.
     """
     return entities(read_triples(path))[0]
 
@@ -253,7 +254,7 @@ def entities(triples: Iterable[Triple]) -> tuple[pl.DataFrame, list[str]]:
         own = of[subject]
         blanks = _blanks(own, of)
         kept |= blanks.keys()
-        names = _names(blanks, of)
+        names = _names(own, blanks, of)
         inside = [*own, *(triple for blank in blanks for triple in of.get(blank, ()))]
         named = {part for triple in inside for part in triple[1:] if part.kind == "uri"}
         more = [one for part in named - {subject} for one in labels.get(part, ())]
@@ -288,22 +289,29 @@ def _blanks(own: list[Triple], of: dict[Term, list[Triple]]) -> dict[Term, None]
     return out
 
 
-def _names(blanks: dict[Term, None], of: dict[Term, list[Triple]]) -> dict[Term, Term]:
-    """Name blank nodes by what they hold, so that a second reading gives the same text."""
+def _names(
+    own: list[Triple], blanks: dict[Term, None], of: dict[Term, list[Triple]]
+) -> dict[Term, Term]:
+    """Name blank nodes by what they hold and what names them, so that the text repeats."""
+    about: dict[Term, list[tuple[str, str, Term]]] = {blank: [] for blank in blanks}
+    for s, p, o in (*own, *(triple for blank in blanks for triple in of.get(blank, ()))):
+        if s in about:
+            about[s].append(("holds", p.text, o))
+        if o in about:
+            about[o].append(("is named by", p.text, s))
     mark = dict.fromkeys(blanks, "")
-    distinct = 1
-    while True:
-        mark = {
-            blank: _digest(sorted(
-                (p.text, "" if o.kind == "blank" else repr(o), mark.get(o, ""))
-                for _, p, o in of.get(blank, ())
-            ))
-            for blank in blanks
-        }  # fmt: skip
-        now = len(set(mark.values()))
-        if now <= distinct:
-            break
+    distinct = 0
+    while (now := len(set(mark.values()))) > distinct:
         distinct = now
+        mark = {
+            blank: _digest(
+                sorted(
+                    (way, uri, "" if one.kind == "blank" else repr(one), mark.get(one, ""))
+                    for way, uri, one in about[blank]
+                )
+            )
+            for blank in blanks
+        }
     ordered = sorted(blanks, key=mark.__getitem__)
     return {blank: Term("blank", f"b{at}") for at, blank in enumerate(ordered)}
 

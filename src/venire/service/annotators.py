@@ -103,8 +103,8 @@ def given(session: Session, study_id: str) -> list[Given]:
         .group_by(Judgment.campaign_id, Judgment.annotator_id, Judgment.label)
     )
     return [
-        Given(campaign, who, label, n, timed, int(total), int(most))
-        for campaign, who, label, n, timed, total, most in rows
+        Given(campaign, annotator, label, answers, timed, int(active), int(capped_ms))
+        for campaign, annotator, label, answers, timed, active, capped_ms in rows
     ]
 
 

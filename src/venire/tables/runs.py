@@ -146,9 +146,11 @@ def _falling(frame: pl.DataFrame, starts: NDArray[np.int64]) -> bool:
     blocks = frame.select("run_id", "query_id")[starts]
     if blocks.n_unique() != blocks.height:
         return False
-    step = np.diff(frame["score"].to_numpy())
-    step[starts[1:] - 1] = -1.0
-    return not (step > 0).any()
+    score = frame["score"].to_numpy()
+    # Compared, not subtracted: the difference of two large scores has no number.
+    rises = score[1:] > score[:-1]
+    rises[starts[1:] - 1] = False
+    return not rises.any()
 
 
 def _numbered(frame: pl.DataFrame, starts: NDArray[np.int64], ties: str) -> pl.DataFrame:
@@ -156,7 +158,8 @@ def _numbered(frame: pl.DataFrame, starts: NDArray[np.int64], ties: str) -> pl.D
     length = np.diff(starts, append=frame.height)
     rank = np.arange(1, frame.height + 1, dtype=np.int64) - np.repeat(starts, length)
     same = np.zeros(frame.height, bool)
-    same[1:] = np.diff(frame["score"].to_numpy()) == 0
+    score = frame["score"].to_numpy()
+    same[1:] = score[1:] == score[:-1]
     same[starts] = False
     if ties != "file-order" and same.any():
         tied = np.flatnonzero(same | np.append(same[1:], False))

@@ -112,3 +112,14 @@ def test_hostile_bodies_take_seconds_at_most(body):
 
 def test_a_query_of_a_megabyte_is_cut():
     assert marked(show_text("", "w1 w99999", " ".join(f"w{i}" for i in range(100_000)))) == [["w1"]]
+
+
+def test_text_wrapped_at_a_fixed_width_flows_and_lists_and_verse_do_not():
+    wrapped = "the supersonic flow with assigned mach number gradient in\n" * 3 + "walls ."
+    (paragraph,) = show_text("", wrapped, "").paragraphs
+    assert "\n" not in "".join(text for text, _ in paragraph)
+    verse = "Tyger Tyger, burning bright,\nIn the forests of the night;\nWhat immortal hand or eye"
+    items = "\n".join(f"- item {n} with a rather long text that fills the line" for n in range(4))
+    for kept in (verse, items):
+        (paragraph,) = show_text("", kept, "").paragraphs
+        assert "".join(text for text, _ in paragraph) == kept

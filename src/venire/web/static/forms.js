@@ -80,8 +80,8 @@ async function submit(event) {
     const upload = form.enctype === "multipart/form-data";
     const answer = await ask(path, {
       method: form.dataset.method ?? "POST",
-      seconds: upload ? 0 : Number(form.dataset.seconds ?? 30),
       ...(upload ? { raw: new FormData(form) } : { body: values(form) }),
+      seconds: upload ? 0 : Number(form.dataset.seconds ?? 30),
     });
     const detail = new CustomEvent("sent", { detail: answer, bubbles: true, cancelable: true });
     if (!form.dispatchEvent(detail)) return;

@@ -8,13 +8,13 @@ import { available, chosen, data, isOn, keep, start, tried, types, valuesOf, set
 const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const TITLES = /** @type {Record<string, string>} */ ({ novice: "Novice", typical: "Typical", expert: "Expert", perfect: "Perfect", "group-only": "Group-only" });
 const WORDS = /** @type {Record<string, string>} */ ({
-  perfect: "Looks at every image, never errs, corrects every wrong one: the fewest actions a setting allows.",
-  "group-only": "Gives each group the label that the one image most similar to the query appears to have; corrects nothing.",
+  perfect: "Always simulated, as a bound. Looks at every image, never errs, corrects every wrong one: the fewest actions a setting allows.",
+  "group-only": "Always simulated, as a bound. Gives each group the label that the one image most similar to the query appears to have; corrects nothing.",
 });
 /** Values that make a bound what it is. */
 const FIXED = /** @type {Record<string, string[]>} */ ({
-  perfect: ["accuracy_relevant", "accuracy_not_relevant", "check_all", "check_probability", "tie", "review", "split"],
-  "group-only": ["check_all", "check_probability", "tie", "review", "split"],
+  perfect: ["accuracy_relevant", "accuracy_not_relevant", "check_all", "check_probability"],
+  "group-only": ["check_all", "check_probability"],
 });
 
 export function cards() {
@@ -32,7 +32,7 @@ function card(type) {
   box.append(inner);
   if (type.kind === "own") inner.append(name(type));
   if (WORDS[type.id]) inner.append(element("p", { class: "small soft" }, WORDS[type.id]));
-  for (const field of data.fields.values) inner.append(value(type, field));
+  for (const field of data.fields.values) if (!FIXED[type.id]?.includes(field.key)) inner.append(value(type, field));
   const times = element("details", {}, element("summary", {}, "Times, in seconds"));
   for (const field of data.fields.times) times.append(value(type, field));
   inner.append(times);
@@ -43,7 +43,7 @@ function card(type) {
 
 /** @param {import("./simulation-state.js").Type} type @param {string} title @param {boolean} on */
 function heading(type, title, on) {
-  if (type.kind === "bound") return element("h3", {}, title, element("span", { class: "badge" }, "a bound, always simulated"));
+  if (type.kind === "bound") return element("h3", {}, title, element("span", { class: "badge" }, "bound"));
   const check = /** @type {HTMLInputElement} */ (element("input", { type: "checkbox" }));
   check.checked = on;
   check.addEventListener("change", () => {
@@ -90,7 +90,6 @@ function value(type, field) {
   const input = /** @type {HTMLInputElement} */ (element("input", { type: "number", min: "0", step: whole ? "1" : "any", ...(seconds || whole ? {} : { max: "1" }) }));
   const now = valuesOf(type)[field.key];
   input.value = String(Math.round(now * 10_000) / 10_000);
-  input.disabled = Boolean(FIXED[type.id]?.includes(field.key));
   input.addEventListener("change", () => {
     if (input.value === "" || !input.checkValidity()) {
       input.reportValidity();
