@@ -152,7 +152,7 @@ def time_and_recall(
             "margin": {"l": 60, "r": 15, "t": 10, "b": 50},
             "legend": {"orientation": "h", "y": -0.2},
             "xaxis": {"title": {"text": "seconds an image"}, "rangemode": "tozero"},
-            "yaxis": {"title": {"text": "recall"}, "tickformat": ".2f"},
+            "yaxis": {"title": {"text": "recall"}},
             "shapes": [_dashed(y0=one["recall"], y1=one["recall"], xref="paper", x0=0, x1=1)],
         },
     }

@@ -65,15 +65,15 @@ export function comparison(setting) {
   if (use) use.href = `${data.here}/annotation?${new URLSearchParams({ grouping: name, encoder: found.encoder })}#grouping`;
   const before = new Map(found.types["one-at-a-time"].map((/** @type {any} */ row) => [row.annotator, row]));
   const within = `Within ${Math.round(found.points * 1000) / 10} points`;
-  const heads = ["Annotator type", "s an image", "One at a time", "Saved", "Recall", "One at a time", "Points lost", within, "Never looked at"];
+  const heads = ["Annotator type", "Seconds an image", "One at a time", "Saved", "Recall", "One at a time", "Change in points", within, "Not looked at"];
   const body = element("tbody");
   const order = (/** @type {any} */ row) => found.order.indexOf(row.annotator);
   for (const row of [...found.types[name]].sort((a, b) => order(a) - order(b))) {
     const one = before.get(row.annotator);
     const bound = !found.chosen.includes(row.annotator);
-    const lost = row.loss_low === null ? "" : ` (${(row.loss_low * 100).toFixed(1)} to ${(row.loss_high * 100).toFixed(1)})`;
-    const label = element("th", { scope: "row" }, row.annotator, bound ? element("span", { class: "soft small" }, " a bound, doesn't count") : "");
-    const cells = [row.seconds_per_image.toFixed(2), one.seconds_per_image.toFixed(2), `${(row.saved * 100).toFixed(0)}%`, row.recall.toFixed(3), one.recall.toFixed(3), `${(row.loss * 100).toFixed(1)}${lost}`];
+    const range = row.loss_low === null ? "" : ` (${signed(-row.loss_high)} to ${signed(-row.loss_low)})`;
+    const label = element("th", { scope: "row" }, row.annotator, bound ? element("span", { class: "badge" }, "bound") : "");
+    const cells = [row.seconds_per_image.toFixed(2), one.seconds_per_image.toFixed(2), `${(row.saved * 100).toFixed(0)}%`, row.recall.toFixed(3), one.recall.toFixed(3), `${signed(-row.loss)}${range}`];
     body.append(element(
       "tr", {}, label,
       ...cells.map((text) => element("td", { class: "number" }, text)),
@@ -84,5 +84,11 @@ export function comparison(setting) {
   const head = element("thead", {}, element("tr", {}, ...heads.map((text, at) => element("th", { scope: "col", ...(at && at !== 7 ? { class: "number" } : {}) }, text))));
   const star = name === found.setting ? " ★ recommended" : "";
   $("comparison").replaceChildren(element("table", {}, element("caption", {}, `${found.words[name]}${star}, beside judging one at a time`), head, body));
-  $("sentences").replaceChildren(...Object.entries(found.sentences[name]).map(([who, words]) => element("li", {}, element("strong", {}, `${who}: `), String(words))));
+  $("sentences").replaceChildren(...found.order.map((/** @type {string} */ who) => element("li", {}, element("strong", {}, `${who}: `), found.sentences[name][who])));
+}
+
+/** A share as points with a sign. @param {number} share */
+function signed(share) {
+  const text = (Math.abs(share) * 100).toFixed(1);
+  return text === "0.0" ? text : `${share > 0 ? "+" : "−"}${text}`;
 }
