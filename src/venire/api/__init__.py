@@ -2,9 +2,29 @@
 
 from fastapi import APIRouter
 
-from venire.api import account, adjudication, campaigns, exports, jobs, people, studies, uploads
+from venire.api import (
+    account,
+    adjudication,
+    campaigns,
+    exports,
+    jobs,
+    people,
+    simulation,
+    studies,
+    uploads,
+)
 
 routers: tuple[APIRouter, ...] = tuple(
     part.router
-    for part in (studies, uploads, campaigns, people, adjudication, jobs, exports, account)
+    for part in (
+        studies,
+        uploads,
+        campaigns,
+        people,
+        adjudication,
+        jobs,
+        exports,
+        simulation,
+        account,
+    )
 )

@@ -185,6 +185,21 @@ class NewJob(Form):
     settings: JobSettings = JobSettings()
 
 
+class Simulation(Form):
+    """A simulation of grouped judging, as the job ``simulate`` takes it."""
+
+    truth: str = Field(default="pilot", max_length=300)
+    campaign: str | None = None
+    encoder: str = Field(default="", max_length=300)
+    methods: str = Field(default="", max_length=10_000)
+    caps: str = Field(default="none", max_length=200)
+    annotators: list[dict[str, bool | int | float | str]] = Field(default=[], max_length=50)
+    queries: int | None = Field(default=None, ge=1, le=100_000)
+    repetitions: int = Field(default=3, ge=1, le=100)
+    bootstrap: int = Field(default=1000, ge=0, le=100_000)
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+
+
 class NewExport(Form):
     """Which files to export, which grades stand in them, and of which campaign the raw ones are."""
 

@@ -55,7 +55,7 @@ def list_jobs(
 
 @router.post("", responses=example({"job_id": "j1"}))
 def submit_job(one: AnOwner, store: TheStore, form: NewJob) -> dict[str, str]:
-    """Ask for a job: aggregate, agreement, evaluate or trust. What cannot be is refused at once."""
+    """Ask for a job, such as aggregate or simulate. What cannot be is refused at once."""
     settings = job_settings(form.settings)
     job_id = store.write(
         lambda session: jobs.submit(session, one.study_id, form.kind, settings, one.user.id)
@@ -80,6 +80,18 @@ def stop_job(one: AnOwner, store: TheStore, job_id: str) -> dict[str, bool]:
 
     store.write(work)
     return {"stopping": True}
+
+
+@router.post("/{job_id}/go-on", responses=example({"waiting": True}))
+def go_on(one: AnOwner, store: TheStore, job_id: str) -> dict[str, bool]:
+    """Let a job that was stopped or failed go on where it was."""
+
+    def work(session: Any) -> None:
+        jobs.get_job(session, job_id, one.study_id)
+        jobs.go_on(session, job_id)
+
+    store.write(work)
+    return {"waiting": True}
 
 
 @router.get("/{job_id}/parts/{name}", response_class=Response)

@@ -25,10 +25,13 @@ _REPORT = {"kind": "topics", "rows": 225, "added": 225, "changed": 0, "unchanged
 
 
 @contextmanager
-def on_disk(file: UploadFile) -> Iterator[Path]:
-    """The bytes of an upload as a file, copied some at a time; gone afterwards."""
+def on_disk(file: UploadFile, name: str = "upload") -> Iterator[Path]:
+    """The bytes of an upload as a file, copied some at a time; gone afterwards.
+
+    Of ``name`` the ending alone is used, by readers that know a format by it.
+    """
     with tempfile.TemporaryDirectory(prefix="venire-") as folder:
-        path = Path(folder) / "upload"
+        path = Path(folder) / f"upload{Path(name).suffix[:10]}"
         with path.open("wb") as out:
             shutil.copyfileobj(file.file, out, 1 << 20)
         yield path

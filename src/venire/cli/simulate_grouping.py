@@ -256,7 +256,7 @@ def _groupings(
 
     from venire.grouping.encoders import named
     from venire.grouping.vectors import read_vectors
-    from venire.simulation.grouped_pools import Groupings
+    from venire.simulation.grouped_pools import Groupings, near_queries
 
     if options["encoder"] and options["vectors"]:
         raise BadSetting("--encoder makes vectors and --vectors has them; name one of the two")
@@ -272,31 +272,11 @@ def _groupings(
     elif options["encoder"]:
         name, encoder = options["encoder"], named(options["encoder"])
         vectors = _encoded(name, encoder, wanted, options, progress)
-        if hasattr(encoder, "encode_queries") and collection.topics.height:
-            pools = pools.by_similarity(_similarity(encoder, collection.topics, pools, vectors))
+        pools = near_queries(encoder, collection.topics, pools, vectors)
     if "hashes" in needs:
         same = options["encoder"] == HASH
         hashes = vectors if same else _encoded(HASH, named(HASH), wanted, options, progress)
     return Groupings(pools, vectors, hashes)
-
-
-def _similarity(
-    encoder: Any, topics: pl.DataFrame, pools: GroupedPools, vectors: Vectors
-) -> pl.DataFrame:
-    """Return how near each image of a pool is to its query's title."""
-    import polars as pl
-
-    from venire.grouping.encoders import similarity
-
-    known = topics.filter(pl.col("query_id").is_in(pools.queries))
-    near = similarity(encoder, known["title"].to_list(), vectors)
-    return pl.DataFrame(
-        {
-            "query_id": [name for name in known["query_id"] for _ in vectors.ids],
-            "doc_id": list(vectors.ids) * known.height,
-            "similarity": near.reshape(-1),
-        }
-    )
 
 
 def _encoded(

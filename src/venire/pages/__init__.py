@@ -2,8 +2,9 @@
 
 from fastapi import APIRouter
 
-from venire.pages import analysis, data, decide, export, home, overview, people, setup
+from venire.pages import analysis, data, decide, export, home, overview, people, setup, simulation
 
 routers: tuple[APIRouter, ...] = tuple(
-    part.router for part in (home, overview, data, setup, people, decide, analysis, export)
+    part.router
+    for part in (home, overview, data, setup, simulation, people, decide, analysis, export)
 )

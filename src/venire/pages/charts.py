@@ -8,6 +8,8 @@ from typing import Any
 import polars as pl
 
 Chart = dict[str, Any]
+STAR = "★"
+GREY = "#8d949c"
 MOST_RUNS = 40
 _BINS = 30
 
@@ -113,3 +115,87 @@ def moves(frame: pl.DataFrame) -> Chart | None:
             "yaxis": {"title": {"text": "place"}, "autorange": "reversed"},
         },
     }
+
+
+def _mark(rows: Sequence[dict[str, Any]], name: str, **marker: Any) -> Chart:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": name,
+        "x": [row["seconds_per_image"] for row in rows],
+        "y": [row["recall"] for row in rows],
+        "text": [_plain(row["words"]) for row in rows],
+        "customdata": [row["setting"] for row in rows],
+        "marker": marker,
+        "hovertemplate": "%{text}<br>%{x:.2f} s an image, recall %{y:.3f}<extra></extra>",
+    }
+
+
+def time_and_recall(
+    rows: Sequence[dict[str, Any]], one: dict[str, Any], best: str, points: float
+) -> Chart:
+    """A point a setting of one annotator type; one at a time is the diamond and the line."""
+    star = [row for row in rows if row["setting"] == best]
+    others = [row for row in rows if row["setting"] != best]
+    groups = [
+        (f"within {points * 100:g} points", [row for row in others if row["within"]],
+         {"symbol": "circle", "size": 9}),
+        ("loses more", [row for row in others if not row["within"]],
+         {"symbol": "circle-open", "size": 9, "color": GREY}),
+        (f"recommended {STAR}", star, {"symbol": "star", "size": 17, "color": "#c4541a"}),
+        ("one at a time", [one], {"symbol": "diamond", "size": 13, "color": "#2a7f4f"}),
+    ]  # fmt: skip
+    return {
+        "data": [_mark(some, name, **marker) for name, some, marker in groups if some],
+        "layout": {
+            "height": 420,
+            "margin": {"l": 60, "r": 15, "t": 10, "b": 50},
+            "legend": {"orientation": "h", "y": -0.2},
+            "xaxis": {"title": {"text": "seconds an image"}, "rangemode": "tozero"},
+            "yaxis": {"title": {"text": "recall"}},
+            "shapes": [_dashed(y0=one["recall"], y1=one["recall"], xref="paper", x0=0, x1=1)],
+        },
+    }
+
+
+def time_saved(rows: Sequence[dict[str, Any]], best: str) -> Chart | None:
+    """A bar a setting: how much less time it takes than one at a time, the dashed line."""
+    ordered = sorted(rows, key=lambda row: (row["saved"], row["setting"]))
+    if not ordered:
+        return None
+    colour = {True: "#1f5fa8", False: GREY}
+    return {
+        "data": [
+            {
+                "type": "bar",
+                "orientation": "h",
+                "x": [row["saved"] * 100 for row in ordered],
+                "y": [
+                    _plain(row["short"] + (f" {STAR}" if row["setting"] == best else ""))
+                    for row in ordered
+                ],
+                "text": [_plain(row["words"]) for row in ordered],
+                "textposition": "none",
+                "customdata": [row["setting"] for row in ordered],
+                "marker": {
+                    "color": [
+                        "#c4541a" if row["setting"] == best else colour[row["within"]]
+                        for row in ordered
+                    ]
+                },
+                "hovertemplate": "%{text}<br>%{x:.0f}% less time<extra></extra>",
+            }
+        ],
+        "layout": {
+            "height": max(420, 90 + 17 * len(ordered)),
+            "margin": {"l": 40, "r": 15, "t": 10, "b": 50},
+            "bargap": 0.25,
+            "xaxis": {"title": {"text": "% less time than one at a time"}, "zeroline": False},
+            "yaxis": {"type": "category", "dtick": 1, "tickfont": {"size": 11}},
+            "shapes": [_dashed(x0=0, x1=0, yref="paper", y0=0, y1=1)],
+        },
+    }
+
+
+def _dashed(**where: Any) -> Chart:
+    return {"type": "line", "line": {"dash": "dash", "width": 1.5, "color": "#2a7f4f"}, **where}

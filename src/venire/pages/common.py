@@ -15,6 +15,7 @@ TABS = {
     "": "Overview",
     "data": "Data",
     "pool": "Pool",
+    "simulation": "Simulation",
     "annotation": "Annotation",
     "annotators": "Annotators",
     "agreement": "Agreement",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
 from venire.content.instructions import show_instructions
 from venire.desk import lists
+from venire.grouping.settings import ONE, grid
 from venire.http.deps import AMember, Reading
 from venire.judging.settings import MATCHES, TOPICS, CampaignSettings, StudySettings
 from venire.pages.common import study_page
 from venire.pooling.strategies import SETTINGS
-from venire.service import people, pools
+from venire.report.grouping_words import named
+from venire.service import jobs, people, pools
 from venire.service.studies import counts, get_study
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
@@ -68,9 +70,17 @@ def pool_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
 
 
 @router.get("/annotation")
-def annotation_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
-    """Scale, instructions, defaults, campaigns, links."""
+def annotation_page(
+    request: Request,
+    one: AMember,
+    session: Reading,
+    grouping: Annotated[str, Query(max_length=300)] = "",
+    encoder: Annotated[str, Query(max_length=300)] = "",
+) -> HTMLResponse:
+    """Scale, instructions, grouping, defaults, campaigns, links; a grouping may be proposed."""
     study = get_study(session, one.study_id)
+    current = StudySettings.of(study.settings).grouping
+    there = lists.files(session, one.study_id)
     defaults: dict[str, Any] = asdict(
         CampaignSettings.of(StudySettings.of(study.settings).campaign)
     )
@@ -88,4 +98,14 @@ def annotation_page(request: Request, one: AMember, session: Reading) -> HTMLRes
         campaigns=lists.campaigns(session, one.study_id),
         invitations=people.invitations(session, one.study_id) if owner else [],
         counts=counts(session, one.study_id),
+        proposed=grouping if grouping != current.get("setting", ONE) else "",
+        grouping={"setting": ONE, "encoder": "", **current},
+        wanted={
+            "setting": grouping or current.get("setting", ONE),
+            "encoder": encoder or current.get("encoder", ""),
+        },
+        setting_words=named,
+        vectors=[row["name"] for row in there if row["kind"] == "vectors"],
+        regrouping=jobs.list_jobs(session, one.study_id, "regroup"),
+        examples=[ONE, *map(str, grid(["average-linkage", "leader", "k-means"]))],
     )

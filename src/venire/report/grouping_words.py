@@ -79,8 +79,12 @@ def explanations(found: Recommendation, setting: str | None = None) -> dict[str,
     ------
     UnknownName
     """
-    rows = found.of(setting or found.setting).to_dicts()
-    before = {row["annotator"]: row for row in found.of(ONE).to_dicts()}
+    return explained(found.of(setting or found.setting).to_dicts(), found.of(ONE).to_dicts())
+
+
+def explained(rows: Sequence[dict[str, Any]], one: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return what a setting does to each type, of its rows and those of one at a time."""
+    before = {row["annotator"]: row for row in one}
     return {row["annotator"]: _explained(row, before[row["annotator"]]) for row in rows}
 
 
@@ -131,6 +135,23 @@ def plan(
         counted(repetitions, "repetition"),
     )
     return " x ".join(parts) + ("" if seconds is None else f", {_about(seconds)}")
+
+
+def short(setting: str) -> str:
+    """Return a setting as the labels of a chart name it.
+
+    Examples
+    --------
+    >>> short("average-linkage(distance=0.2,cap=16)")
+    'average 0.2, ≤ 16'
+    """
+    try:
+        one = Setting.parse(setting)
+    except (LookupError, ValueError):
+        return setting
+    text = one.method.removesuffix("-linkage")
+    text = " ".join([text, *(f"{value:g}" for _, value in one.values)])
+    return text + ("" if one.cap is None else f", ≤ {one.cap}")
 
 
 def named(setting: str) -> str:

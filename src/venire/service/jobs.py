@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from venire import plugins
@@ -133,6 +133,24 @@ def stop(session: Session, job_id: str) -> None:
     session.flush()
 
 
+def go_on(session: Session, job_id: str) -> None:
+    """Let a job that was stopped, or failed, wait for a worker again: it has what it had kept.
+
+    Raises
+    ------
+    Conflict
+        It waits, runs or is done.
+    """
+    job = session.scalar(select(Job).where(Job.id == job_id).with_for_update())
+    if job is None:
+        raise NotFound("job", job_id)
+    if job.state not in ("stopped", "failed"):
+        raise Conflict(f"the job is {job.state}; only one that was stopped or failed can go on")
+    job.state, job.stop, job.finished_at, job.message = "waiting", False, None, ""
+    job.worker, job.heartbeat_at = None, None
+    session.flush()
+
+
 def claim(session: Session, worker: str, at: datetime | None = None) -> Work | None:
     """Take the oldest job that waits, or whose worker has died; None where there is none.
 
@@ -206,6 +224,18 @@ def part(session: Session, job_id: str, name: str) -> bytes:
     if found is None:
         raise NotFound("part of this job", name)
     return found.content
+
+
+def forget(store: Store, work: Work, names: Sequence[str]) -> None:
+    """Drop parts of a job that are of no more use: the steps on the way to its result."""
+
+    def write(session: Session) -> None:
+        beat(session, work)
+        session.execute(
+            delete(JobPart).where(JobPart.job_id == work.id, JobPart.name.in_(list(names)))
+        )
+
+    store.write(write)
 
 
 class _Reporter:

@@ -1,7 +1,9 @@
-"""The pool of a study: previewed, built, rebuilt without losing a judgment."""
+"""The pool of a study: previewed, built, rebuilt without losing a judgment, put in groups."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,14 +12,25 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from venire.errors import DataError
+from venire.grouping.base import Floats
+from venire.grouping.settings import ONE, Setting
+from venire.grouping.vectors import Vectors
 from venire.judging.settings import StudySettings
 from venire.pooling.base import Lists, Pool
 from venire.pooling.statistics import by_run, summary
 from venire.pooling.strategies import strategy
 from venire.service.campaigns import sync_study
-from venire.service.studies import counts, ensure_pairs, get_study, read_qrels, read_runs
+from venire.service.studies import (
+    change_settings,
+    counts,
+    ensure_pairs,
+    get_study,
+    put_file,
+    read_qrels,
+    read_runs,
+)
 from venire.store.judging import Judgment
-from venire.store.studies import Document, Pair, StudyFile, Topic
+from venire.store.studies import Document, Gold, Pair, StudyFile, Topic
 from venire.store.work import Decision
 
 ALL = "all"
@@ -189,3 +202,151 @@ def run_names(session: Session, study_id: str) -> list[str]:
     """Names of the runs of a study."""
     query = select(StudyFile.name).where(StudyFile.study_id == study_id, StudyFile.kind == "run")
     return list(session.scalars(query.order_by(StudyFile.name)))
+
+
+def to_encode(session: Session, study_id: str, reads: str) -> pl.DataFrame:
+    """The documents that an encoder of images, or of texts, can read.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``doc_id``, ``image`` (a key in the media folder) or ``title`` and ``text``, and
+        ``source``, a hash of what is read: vectors of a document that changed are made anew.
+    """
+    query = select(Document.doc_id, Document.title, Document.body, Document.media)
+    query = query.where(Document.study_id == study_id).order_by(Document.id)
+    image = reads == "image"
+    found = Document.media.is_not(None) if image else Document.body.is_not(None)
+    rows = [
+        (name, media, media) if image else (name, title, body, _hash(f"{title} {body}"))
+        for name, title, body, media in session.execute(query.where(found))
+    ]
+    names = ("doc_id", "image", "source") if image else ("doc_id", "title", "text", "source")
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def put_vectors(
+    session: Session,
+    study_id: str,
+    vectors: Vectors,
+    sources: Mapping[str, str] | None = None,
+) -> str:
+    """Keep vectors under the name of their encoder; say added, changed or unchanged."""
+    if not len(vectors):
+        said = "; ".join(vectors.notes[:3])
+        raise DataError(f"no document has a vector{': ' + said if said else ''}")
+    frame = pl.DataFrame(
+        {
+            "doc_id": list(vectors.ids),
+            "source": [(sources or {}).get(name, "") for name in vectors.ids],
+            "vector": vectors.array,
+        },
+        schema={
+            "doc_id": pl.String,
+            "source": pl.String,
+            "vector": pl.Array(pl.Float32, vectors.dimension),
+        },
+    )
+    return put_file(session, study_id, "vectors", vectors.encoder, frame, vectors.notes)
+
+
+def read_vectors(session: Session, study_id: str, name: str) -> tuple[Vectors, dict[str, str]]:
+    """Vectors of a study, and the hash of what each was made of.
+
+    Raises
+    ------
+    DataError
+        There are none of that name.
+    """
+    found = session.execute(
+        select(StudyFile.content, StudyFile.notes).where(
+            StudyFile.study_id == study_id, StudyFile.kind == "vectors", StudyFile.name == name
+        )
+    ).first()
+    if found is None:
+        raise DataError(f"the study has no vectors of {name}; compute them on the Simulation page")
+    frame = pl.read_parquet(io.BytesIO(found.content))
+    ids = tuple(frame["doc_id"])
+    vectors = Vectors(ids, frame["vector"].to_numpy(), name, tuple(map(str, found.notes)))
+    return vectors, dict(zip(ids, frame["source"], strict=True))
+
+
+def pooled(session: Session, study_id: str, *, gold: bool = False) -> pl.DataFrame:
+    """The pools, best first: ``query_id, doc_id, pair_id``; with ``gold`` last, where it is hidden.
+
+    Gold is grouped with the pool, so that a document by itself does not stand out.
+    """
+    hidden = select(Gold.id).where(Gold.pair_id == Pair.id, Gold.active).exists()
+    wanted = Pair.pooled | hidden if gold else Pair.pooled
+    rows = session.execute(
+        select(Topic.query_id, Document.doc_id, Pair.id)
+        .join(Topic, Topic.id == Pair.topic_id)
+        .join(Document, Document.id == Pair.document_id)
+        .where(Pair.study_id == study_id, wanted)
+        .order_by(Topic.position, Topic.id, Pair.pooled.desc(), Pair.rank, Pair.id)
+    )
+    schema = {"query_id": pl.String, "doc_id": pl.String, "pair_id": pl.Int64}
+    return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
+
+
+def titles(session: Session, study_id: str) -> pl.DataFrame:
+    """What the topics are called: ``query_id, title``."""
+    rows = session.execute(select(Topic.query_id, Topic.title).where(Topic.study_id == study_id))
+    schema = {"query_id": pl.String, "title": pl.String}
+    return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
+
+
+def put_groups(
+    session: Session,
+    study_id: str,
+    setting: Setting,
+    encoder: str,
+    groups: Mapping[int, int],
+    by: str | None = None,
+) -> dict[str, int]:
+    """Put the pairs of every pool in their groups; judgments and open batches stay as they are.
+
+    Parameters
+    ----------
+    groups : mapping
+        Pair id to the number of its group within the topic; all other pairs are single.
+    """
+    table: Any = Pair.__table__
+    session.execute(update(table).where(table.c.study_id == study_id).values(cluster=None))
+    statement = (
+        update(table)
+        .where(table.c.id == bindparam("pair"), table.c.study_id == study_id)
+        .values(cluster=bindparam("number"))
+    )
+    rows = [{"pair": pair, "number": number} for pair, number in groups.items()]
+    for start in range(0, len(rows), _AT_ONCE):
+        session.connection().execute(statement, rows[start : start + _AT_ONCE])
+    session.expire_all()
+    one = setting.method == ONE
+    chosen = {} if one else {"encoder": encoder, "setting": str(setting)}
+    change_settings(session, study_id, by, settings={"grouping": chosen})
+    return {"grouped": len(rows)}
+
+
+def group_pools(pools: pl.DataFrame, setting: Setting, rows: Floats) -> dict[int, int]:
+    """The group of each pair; pairs that are single are not named.
+
+    Parameters
+    ----------
+    pools : polars.DataFrame
+        As :func:`pooled` gives them.
+    rows : float32 [n, d]
+        The vector of each row of ``pools``, NaN where there is none.
+    """
+    out: dict[int, int] = {}
+    place = pools.with_row_index("at")
+    for part in place.partition_by("query_id", maintain_order=True):
+        labels = setting.group(rows[part["at"].to_numpy()])
+        pairs = part["pair_id"].to_numpy()
+        kept = labels >= 0
+        out |= dict(zip(pairs[kept].tolist(), labels[kept].tolist(), strict=True))
+    return out

@@ -180,14 +180,18 @@ def parse_annotators(text: str) -> list[GroupedAnnotator]:
 
 
 def with_bounds(chosen: Sequence[GroupedAnnotator]) -> list[GroupedAnnotator]:
-    """Return the types and the two bounds.
+    """Return the types and the two bounds, which have their own values where none are given.
 
     Raises
     ------
     BadSetting
         For a name twice.
     """
-    every = [*(one for one in chosen if not one.bound), *(annotator(name) for name in BOUNDS)]
+    bounds = {one.name: one for one in chosen if one.bound}
+    every = [
+        *(one for one in chosen if not one.bound),
+        *(bounds.get(name) or annotator(name) for name in BOUNDS),
+    ]
     names = [one.name for one in every]
     for name in names:
         if names.count(name) > 1:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from venire.errors import BadSetting, DataError, MissingColumns, NoOverlap
 from venire.grouping.distribution import cosine_distribution
+from venire.grouping.encoders import Encoder, similarity
 from venire.grouping.settings import ONE, Setting
 from venire.grouping.vectors import Vectors
 from venire.progress import Event, Progress, silent
@@ -221,6 +222,11 @@ class Groupings:
                 notes.append(f"{counted(without, 'image')} of the pools without a {what}: single")
         self.notes = tuple(notes)
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.float32], ...]:
+        """The vectors of the pools' images, then their hashes, where they are there."""
+        return tuple(self._rows.values())
+
     def check(self, settings: Sequence[Setting]) -> None:
         """Refuse settings that need vectors or hashes that are not there.
 
@@ -287,6 +293,38 @@ class Groupings:
         start = self.pools.start
         some = [] if rows is None else [rows[a:b] for a, b in pairwise(start)]
         return cosine_distribution(some)
+
+
+def near_queries(
+    encoder: Encoder, topics: pl.DataFrame, pools: GroupedPools, vectors: Vectors
+) -> GroupedPools:
+    """Return the pools with ``nearness`` by an encoder that knows queries; else as they are.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    topics : polars.DataFrame
+        ``query_id, title``.
+    pools : GroupedPools
+    vectors : Vectors
+        What the encoder made of the images.
+    """
+    if not hasattr(encoder, "encode_queries") or not topics.height:
+        return pools
+    known = topics.filter(pl.col("query_id").is_in(pools.queries))
+    inside = vectors.rows(list(dict.fromkeys(pools.documents)))
+    at = np.sort(inside[inside >= 0])
+    some = Vectors(tuple(vectors.ids[one] for one in at), vectors.array[at], vectors.encoder)
+    near = similarity(encoder, known["title"].to_list(), some)
+    return pools.by_similarity(
+        pl.DataFrame(
+            {
+                "query_id": [name for name in known["query_id"] for _ in some.ids],
+                "doc_id": list(some.ids) * known.height,
+                "similarity": near.reshape(-1),
+            }
+        )
+    )
 
 
 def with_always(settings: Sequence[Setting], current: Setting | None = None) -> list[Setting]:

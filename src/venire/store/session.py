@@ -32,10 +32,16 @@ class Store:
 
     Reading and writing are two kinds of transaction: on SQLite a writing one takes the write
     lock at its first statement, so that what it read stays true until it commits.
+
+    Attributes
+    ----------
+    media : Path or None
+        The folder of images, where this process knows it: what encodes images looks there.
     """
 
     def __init__(self, url: str, *, connections: int = 20) -> None:
         self.url = _driver(url)
+        self.media: Path | None = None
         self.is_sqlite = self.url.startswith("sqlite")
         options: dict[str, Any] = {"poolclass": QueuePool, "pool_size": connections}
         options |= {"max_overflow": connections, "pool_timeout": 60}
@@ -54,7 +60,9 @@ class Store:
     def at(cls, folder: str | Path, *, connections: int = 20) -> Store:
         """The SQLite database of a folder: ``folder/venire.db``."""
         Path(folder).mkdir(parents=True, exist_ok=True)
-        return cls(f"sqlite:///{Path(folder) / 'venire.db'}", connections=connections)
+        made = cls(f"sqlite:///{Path(folder) / 'venire.db'}", connections=connections)
+        made.media = Path(folder) / "media"
+        return made
 
     @contextmanager
     def reading(self) -> Iterator[Session]:

@@ -58,7 +58,7 @@ def create_app(store: Store, *, media: Path) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.store = store
-    app.state.media = media
+    app.state.media = store.media = media
     app.state.first = None if secret is None else f"/first/{secret}"
     app.add_middleware(Guard)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
