@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.agreement.strictness import agreements, strictest, strictness
 from venire.errors import BadSetting, NoOverlap
 from venire.evaluation.compare import compare
 from venire.evaluation.proportion import Proportion, difference
@@ -19,7 +20,6 @@ from venire.evaluation.ranks import ABSENT
 from venire.evaluation.score import Scores, rank, score
 from venire.measures import Measure, parse
 from venire.reliability.rank_correlation import RankCorrelation, places, taus_b
-from venire.reliability.strictness import agreements, strictest, strictness
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
@@ -67,7 +67,7 @@ class Repeatability:
     scores : polars.DataFrame
         ``measure, run_id`` and for each group its score and rank.
     strictness : list of dict
-        See :func:`venire.reliability.strictness.strictness`.
+        See :func:`venire.agreement.strictness.strictness`.
     agreement : list of dict
         Within each group and between two: ``first, second, measure, value, low, high``.
     rates : list of dict

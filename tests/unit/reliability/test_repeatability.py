@@ -7,12 +7,12 @@ from scipy.stats import kendalltau
 
 from venire import Judgments, Qrels, Runs
 from venire.aggregation.majority import Majority
+from venire.agreement.strictness import strictness
 from venire.errors import BadSetting, NoOverlap
 from venire.evaluation.proportion import wilson
 from venire.evaluation.score import evaluate
 from venire.reliability.rank_correlation import tau_b, taus_b
 from venire.reliability.repeatability import Group, repeatability
-from venire.reliability.strictness import strictness
 from venire.simulation.annotators import AnnotatorType, judge
 from venire.simulation.collection import SCALE, make_collection
 
