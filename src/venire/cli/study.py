@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from venire.commands import crowd
 from venire.errors import BadSetting
 from venire.terminal.database import DATABASE, media_of, opened
 from venire.terminal.output import FORMAT, emit
@@ -17,6 +18,9 @@ ROLES = ("owner", "annotator", "viewer")
 @click.group("study")
 def group() -> None:
     """Make studies, fill them, see how they stand, take out what was judged."""
+
+
+group.add_command(crowd.group)
 
 
 @group.command("new")
