@@ -8,6 +8,7 @@ import click
 
 from venire.cli import simulate_grouping
 from venire.cli.pool import numbers
+from venire.commands import annotators
 from venire.errors import BadSetting, DataError
 from venire.terminal.options import SEED, pairs
 from venire.terminal.output import FORMAT, emit
@@ -40,6 +41,7 @@ def group() -> None:
 
 
 group.add_command(simulate_grouping.command)
+group.add_command(annotators.command)
 
 
 @group.command("pools")

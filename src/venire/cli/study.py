@@ -2,66 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
-from venire.errors import BadSetting, DataError
+from venire.commands import crowd
+from venire.errors import BadSetting
+from venire.terminal.database import DATABASE, media_of, opened
 from venire.terminal.output import FORMAT, emit
 
-if TYPE_CHECKING:
-    from venire.store.session import Store
-
-F = TypeVar("F", bound=Callable[..., Any])
 ROLES = ("owner", "annotator", "viewer")
-DATABASE = click.option(
-    "--database",
-    metavar="DIR|URL",
-    envvar="VENIRE_DATABASE",
-    default="venire-data",
-    show_default=True,
-    help="A folder (its venire.db, pictures in its media), or sqlite:///... or postgresql://...",
-)
-
-
-@contextmanager
-def opened(database: str, *, make: bool = False) -> Iterator[Store]:
-    """The store of a folder or a URL, with all its tables; only ``make`` makes a new one."""
-    from venire.store.schema import upgrade
-    from venire.store.session import Store
-
-    if "://" in database:
-        store = Store(database)
-    else:
-        file = Path(database) / "venire.db"
-        if not make and not file.is_file():
-            raise DataError(
-                f"{database}: there is no venire.db in this folder; make a study first with: "
-                f"venire study new NAME --database {database}"
-            )
-        store = Store.at(database)
-    try:
-        upgrade(store)
-        yield store
-    finally:
-        store.close()
-
-
-def media_of(database: str, media: str | None) -> Path:
-    """Where pictures are kept."""
-    if media is not None:
-        return Path(media)
-    if "://" in database:
-        return Path("venire-data") / "media"
-    return Path(database) / "media"
 
 
 @click.group("study")
 def group() -> None:
     """Make studies, fill them, see how they stand, take out what was judged."""
+
+
+group.add_command(crowd.group)
 
 
 @group.command("new")

@@ -8,6 +8,7 @@ import click
 
 from venire.cli.evaluate import DRAWS, KEEP, OVER, POSTERIOR, TIE
 from venire.errors import BadSetting, DataError, MissingColumns
+from venire.terminal.database import DATABASE
 from venire.terminal.options import SEED, read_judgments, reading
 from venire.terminal.output import FORMAT, emit
 
@@ -37,8 +38,31 @@ def _explained(row: dict[str, Any]) -> str:
 
 
 @click.command("trust")
-@click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("qrels", required=False, metavar="QRELS")
+@click.argument("runs", nargs=-1, metavar="RUN...")
+@click.option(
+    "--campaign",
+    "campaigns",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A group of annotators: judgments or qrels; or a campaign of --study. Repeatable; then "
+    "there is no QRELS.",
+)
+@click.option("--study", metavar="NAME", help="Where campaigns without a FILE, and runs, are.")
+@DATABASE
+@click.option(
+    "--model", default="majority", show_default=True, help="What settles a campaign's judgments."
+)
+@click.option(
+    "--pairs",
+    type=click.Choice(("shared", "own")),
+    default="shared",
+    show_default=True,
+    help="Score campaigns on the pairs all of them judged, or each on its own.",
+)
+@click.option(
+    "--relevant-from", type=int, help="Smallest relevant grade, for the agreement of campaigns."
+)
 @click.option(
     "--judgments",
     metavar="FILE",
@@ -53,10 +77,11 @@ def _explained(row: dict[str, Any]) -> str:
 @click.option(
     "-m",
     "--measure",
-    default="AP",
-    show_default=True,
+    "measures",
+    multiple=True,
     metavar="M",
-    help="What ranks the runs, as ir_measures spells it: AP, nDCG@10, AP(rel=2).",
+    help="What ranks the runs, as ir_measures spells it: AP (the default), nDCG@10, AP(rel=2). "
+    "Repeatable with --campaign; there AP, nDCG and P@10 are the default.",
 )
 @click.option(
     "--groups",
@@ -83,8 +108,14 @@ def _explained(row: dict[str, Any]) -> str:
 )
 @FORMAT
 def command(
-    qrels: str,
+    qrels: str | None,
     runs: tuple[str, ...],
+    campaigns: tuple[str, ...],
+    study: str | None,
+    database: str,
+    model: str,
+    pairs: str,
+    relevant_from: int | None,
     judgments: str | None,
     columns: str | None,
     scale: str | None,
@@ -93,7 +124,7 @@ def command(
     posterior: str | None,
     draws: int,
     depth: int,
-    measure: str,
+    measures: tuple[str, ...],
     groups: str | None,
     topics: str,
     ties: str,
@@ -108,8 +139,38 @@ def command(
     RUN is a run as for venire evaluate, or a folder with *.run files.
 
     The verdict is green, amber, red, or not checked, with the number that decides it, the
-    reason, and the cheapest next step.
+    reason, and the cheapest next step. With --campaign, systems are ranked under each group of
+    annotators instead: one row a measure and two groups.
     """
+    if campaigns:
+        if judgments or posterior or groups:
+            raise BadSetting("--judgments, --posterior and --groups are not for --campaign")
+        from venire.commands.repeatability import run as compare_campaigns
+
+        compare_campaigns(
+            campaigns,
+            runs if qrels is None else (qrels, *runs),
+            measures=measures,
+            study=study,
+            database=database,
+            model=model,
+            pairs=pairs,
+            reading={"columns": columns, "scale": scale, "drop_labels": drop_labels,
+                     "repeats": repeats},
+            folder=folder,
+            form=form,
+            keep_going=keep_going,
+            options={"relevant_from": relevant_from, "topics": topics, "ties": ties,
+                     "permutations": permutations, "seed": seed},
+        )  # fmt: skip
+        return
+    if qrels is None or not runs:
+        raise click.UsageError("name QRELS and RUN..., or the groups with --campaign NAME=FILE")
+    if study is not None or relevant_from is not None:
+        raise BadSetting("--study and --relevant-from are for --campaign")
+    if len(measures) > 1:
+        raise BadSetting("name one measure; several are for --campaign")
+    measure = measures[0] if measures else "AP"
     from venire.evaluation.uncertain import GradeProbabilities
     from venire.formats.collection import read_run_files
     from venire.reliability.summary import trust

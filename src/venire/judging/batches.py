@@ -90,7 +90,7 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
             "cluster": one.cluster,
             "position": position,
         }
-        for position, one in enumerate(drawn if grouped else _order(drawn, rng))
+        for position, one in enumerate(drawn if grouped else mixed(drawn, rng))
     ]
     session.execute(insert(Lease), leases)
     return Next("batch", batch_id)
@@ -201,7 +201,7 @@ def _kind_after_practice(
     return _kind(session, campaign, replace(settings, practice_size=0), annotator_id)
 
 
-def _order(drawn: list[draw.Drawn], rng: random.Random) -> list[draw.Drawn]:
+def mixed(drawn: list[draw.Drawn], rng: random.Random) -> list[draw.Drawn]:
     """Topics in random order, the documents of each in random order, gold among them."""
     topics = list({one.topic_id for one in drawn})
     rng.shuffle(topics)

@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, NotFound
+from venire.judging.pausing import pause_where_needed
 from venire.judging.places import give_back, take
 from venire.judging.settings import CampaignSettings, StudySettings
 from venire.store.judging import Batch, Campaign, Judgment, Lease
@@ -45,6 +46,7 @@ def review(session: Session, batch: Batch, leases: Sequence[Lease], at: datetime
         return
     reason = _fault(settings, asked, right, leases, labels)
     _decide(session, batch, leases, not reason, reason or _fine(asked), None, campaign.study_id, at)
+    pause_where_needed(session, batch, campaign, at)
 
 
 _UNSEEN = ("live", "expired", "returned")

@@ -68,6 +68,9 @@ class CampaignSettings(_Checked):
         Documents with known grades and feedback before the first batch; 0 is none.
     qualification_size, qualification_needed, qualification_tries : int
         A first batch of gold only, how many must be right, how often it may be tried.
+    pause_below, pause_sure : float
+        An annotator is paused where the chance that their accuracy on gold is below
+        ``pause_below`` reaches ``pause_sure``; 0 is no rule.
     """
 
     overlap: int = 3
@@ -83,6 +86,8 @@ class CampaignSettings(_Checked):
     qualification_size: int = 0
     qualification_needed: int = 0
     qualification_tries: int = 1
+    pause_below: float = 0.0
+    pause_sure: float = 0.95
 
     def __post_init__(self) -> None:
         _whole("overlap", self.overlap, 1, 1000)
@@ -96,6 +101,8 @@ class CampaignSettings(_Checked):
         _whole("qualification_size", self.qualification_size, 0, 100)
         _whole("qualification_needed", self.qualification_needed, 0, self.qualification_size)
         _whole("qualification_tries", self.qualification_tries, 1, 20)
+        _number("pause_below", self.pause_below, 0, 1)
+        _number("pause_sure", self.pause_sure, 0.5, 1)
         if self.gold_match not in MATCHES:
             raise UnknownName("gold_match", self.gold_match, MATCHES)
         if self.topics not in TOPICS:

@@ -62,7 +62,7 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
         "relevant_from": settings.relevant_from,
         "study": study.name,
         "instructions": show_instructions(study.instructions),
-        "grades": _with_keys(settings),
+        "grades": with_keys(settings),
         "reasons": settings.cannot_judge,
         "topics": [
             {
@@ -92,7 +92,7 @@ def _own(state: str) -> str:
     return "judged" if state in ("rejected", "surplus") else state
 
 
-def _with_keys(settings: StudySettings) -> list[dict[str, Any]]:
+def with_keys(settings: StudySettings) -> list[dict[str, Any]]:
     """Each grade with its key: its own value where all are digits, else its place from 1."""
     values = settings.values
     digits = all(0 <= value <= 9 for value in values)

@@ -51,6 +51,28 @@ def tau_b(first: ArrayLike, second: ArrayLike) -> float | None:
     return float((a * b).sum()) / below if below else None
 
 
+def taus_b(first: Floats, second: Floats) -> Floats:
+    """Return :func:`tau_b` of many pairs of scorings at once [S]; nan where it is undefined.
+
+    Parameters
+    ----------
+    first, second : float64 [S, n]
+        Scores; greater is better.
+
+    Examples
+    --------
+    >>> taus_b(np.array([[3.0, 2, 1]]), np.array([[3.0, 1, 2]])).round(4).tolist()
+    [0.3333]
+    """
+    one, other = np.triu_indices(first.shape[1], 1)
+    a, b = (np.sign(scores[:, one] - scores[:, other]) for scores in (first, second))
+    below = np.sqrt((a != 0).sum(axis=1) * (b != 0).sum(axis=1).astype(np.float64))
+    found: Floats = np.divide(
+        (a * b).sum(axis=1), below, out=np.full(below.shape, np.nan), where=below > 0
+    )
+    return found
+
+
 def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> float | None:
     """Return the AP correlation: swaps near the top of the estimate cost most.
 

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Integer, case, func, select
 from sqlalchemy.orm import Session
 
-from venire.evaluation.proportion import Z99, Proportion, difference, wilson
+from venire.evaluation.drift import Departure, departure
+from venire.evaluation.proportion import Proportion, wilson
 from venire.service.annotators import Given, flagged, given
 from venire.service.studies import counts, get_study
 from venire.store.base import now
@@ -191,16 +192,19 @@ def rejections(session: Session, study_id: str) -> dict[str, Proportion]:
     return {campaign: wilson(int(bad), n) for campaign, n, bad in found}
 
 
-def departs(wave: Proportion, last: Proportion) -> bool:
-    """Whether a wave's rejection rate has departed from the last one's.
-
-    It has where Newcombe's 99% interval of the difference leaves out 0. It is looked at after
-    every batch, so 95% would be wrong too often.
-    """
-    if not wave.tries or not last.tries:
-        return False
-    _, low, high = difference(wave, last, Z99)
-    return low > 0 or high < 0
+def _departs(
+    session: Session, campaign_id: str, last: Proportion, wave: Proportion
+) -> Departure | None:
+    """Whether a wave's rejection rate departs from the last one's; looked at batch by batch."""
+    if not last.tries or not wave.tries:
+        return None
+    decided = session.scalars(
+        select(Batch.valid)
+        .where(Batch.campaign_id == campaign_id, Batch.kind == "work", Batch.valid.is_not(None))
+        .order_by(Batch.finished_at, Batch.id)
+    )
+    found = departure(last.hits, last.tries, [not valid for valid in decided])
+    return found if found.raised_at is not None else None
 
 
 def _alarms(
@@ -220,11 +224,14 @@ def _alarms(
     last: Proportion | None = None
     for row in campaigns:
         wave = waves.get(row["campaign_id"])
-        if wave is not None and last is not None and departs(wave, last):
+        found = None
+        if wave is not None and last is not None:
+            found = _departs(session, row["campaign_id"], last, wave)
+        if found is not None and wave is not None and last is not None:
             add(
                 "rejections",
                 f"{row['campaign']}: {_share(wave)} of the batches are rejected, "
-                f"in the wave before it was {_share(last)}",
+                f"in the wave before it was {_share(last)}; seen after {found.raised_at} batches",
                 row,
             )
         last = wave or last

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from venire.errors import BadSetting, Conflict, NotAllowed, NotFound
 from venire.service.campaigns import get_campaign
 from venire.store.base import now
+from venire.store.judging import Campaign
 from venire.store.people import ROLES, Invitation, Membership, SignIn, Token, User
 from venire.store.studies import Study
 from venire.store.work import Decision
@@ -286,6 +287,11 @@ def worker(session: Session, secret: str, worker_id: str) -> tuple[User, str]:
     if not worker_id.strip() or len(worker_id) > 200:
         raise BadSetting("the platform gave no worker id; open the link from the platform")
     campaign = get_campaign(session, found.campaign_id)
+    return worker_user(session, campaign, worker_id), campaign.id
+
+
+def worker_user(session: Session, campaign: Campaign, worker_id: str) -> User:
+    """The annotator behind a platform's worker id in a campaign, made where there is none."""
     user = session.scalar(
         select(User).where(User.campaign_id == campaign.id, User.worker == worker_id)
     )
@@ -293,9 +299,9 @@ def worker(session: Session, secret: str, worker_id: str) -> tuple[User, str]:
         user = User(name=f"worker {worker_id}", campaign_id=campaign.id, worker=worker_id)
         session.add(user)
         session.flush()
-        session.add(Membership(study_id=found.study_id, user_id=user.id, role="annotator"))
+        session.add(Membership(study_id=campaign.study_id, user_id=user.id, role="annotator"))
         session.flush()
-    return user, campaign.id
+    return user
 
 
 def invitations(session: Session, study_id: str) -> list[Invitation]:

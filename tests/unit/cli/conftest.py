@@ -42,3 +42,15 @@ def venire_json(venire):
         return json.loads(out)
 
     return run
+
+
+@pytest.fixture
+def venire_error(venire):
+    """Run a command that a user got wrong; return what it was told."""
+
+    def run(*arguments):
+        status, _, err = venire(*arguments)
+        assert status == 2, err
+        return err
+
+    return run

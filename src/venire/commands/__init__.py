@@ -1,0 +1,1 @@
+"""Commands on crowds and campaigns, which the groups of ``cli`` take in."""

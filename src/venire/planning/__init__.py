@@ -1,0 +1,1 @@
+"""What a campaign will cost and give, before and while it runs."""

@@ -1,0 +1,172 @@
+"""Scores and grades of settled labels, by the number of labels a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from venire.evaluation.ranks import ABSENT, RankTable
+from venire.evaluation.score import score
+from venire.measures import Measure
+from venire.reliability.rank_correlation import tau_b
+
+Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
+Row = dict[str, Any]
+
+
+class Drawn:
+    """Scores of every draw and number of judges, gathered.
+
+    Parameters
+    ----------
+    table : RankTable or None
+    items : polars.DataFrame [P]
+    measures : list of Measure
+    topics : str
+    grades : float64 [K]
+    known : int64 [P] or None
+    """
+
+    def __init__(
+        self,
+        table: RankTable | None,
+        items: pl.DataFrame,
+        measures: list[Measure],
+        topics: str,
+        grades: Floats,
+        known: Longs | None,
+    ) -> None:
+        self.table, self.measures, self.grades, self.known = table, measures, grades, known
+        self.pairs = items.height
+        self.worlds: list[list[Floats]] = []
+        self.references: list[Floats] = []
+        self.quality: list[list[tuple[float, float, float]]] = []
+        self.score: Callable[[Longs], Floats] | None = None
+        if table is not None:
+            place = items.with_row_index("at")
+            order = table.pairs.join(
+                place, on=["query_id", "doc_id"], how="left", maintain_order="left"
+            )["at"].to_numpy()
+
+            def of(found: Longs) -> Floats:
+                return score(table, found[order], measures, topics=topics).mean
+
+            self.score = of
+
+    def world(self, true: Longs | None) -> None:
+        """Begin a world: its true grades, where it has any, give the reference order."""
+        self.worlds.append([])
+        self.fixed: Longs | None = None
+        if self.score is None:
+            return
+        if true is not None:
+            self.fixed = self.grades.astype(np.int64)[true]
+        elif self.known is not None and (self.known != ABSENT).any():
+            self.fixed = self.known
+        if self.fixed is not None:
+            self.references.append(self.score(self.fixed))
+
+    def draw(self, labels: NDArray[np.int16], rule: str) -> None:
+        """Settle the first j labels of every pair, for every j, and score."""
+        size = self.grades.size
+        counts = np.zeros((self.pairs, size), np.int64)
+        found: list[Floats] = []
+        quality: list[tuple[float, float, float]] = []
+        at = np.arange(self.pairs)
+        for j in range(labels.shape[1]):
+            counts[at, labels[:, j]] += 1
+            settled = settle(counts, self.grades, rule)
+            grade = self.grades[settled]
+            if self.score is not None:
+                found.append(self.score(grade.astype(np.int64)))
+            if self.known is not None:
+                quality.append(self._quality(grade))
+        if found:
+            self.worlds[-1].append(np.stack(found))
+        if quality:
+            self.quality.append(quality)
+        if self.score is not None and len(self.references) < len(self.worlds):
+            # Nothing is known: what all judgments of the first draw give.
+            self.references.append(found[-1])
+
+    def _quality(self, grade: Floats) -> tuple[float, float, float]:
+        known = self.known if self.known is not None else np.empty(0, np.int64)
+        there = known != ABSENT
+        mine, truth = grade[there], known[there].astype(np.float64)
+        same = float((mine == truth).mean())
+        values = np.unique(np.concatenate([mine, truth]))
+        chance = sum(float((mine == v).mean() * (truth == v).mean()) for v in values)
+        kappa = (same - chance) / (1 - chance) if chance < 1 else np.nan
+        return same, kappa, float(((mine - truth) ** 2).mean())
+
+    def rows(self, most: int, price: float | None) -> list[Row]:
+        """Return a row for each measure and number of judges."""
+        if self.score is None:
+            return []
+        out: list[Row] = []
+        stacked = [np.stack(world) for world in self.worlds]  # [draws, J, measures, runs]
+        for m, measure in enumerate(self.measures):
+            for j in range(most):
+                variance = np.mean([one[:, j, m].var(axis=0, ddof=1) for one in stacked], axis=0)
+                mean = float(np.mean([one[:, j, m].mean() for one in stacked]))
+                taus = [
+                    tau_b(reference[m], drawn)
+                    for reference, one in zip(self.references, stacked, strict=True)
+                    for drawn in one[:, j, m]
+                ]
+                known = np.array([tau for tau in taus if tau is not None])
+                low, high = np.quantile(known, [0.025, 0.975]) if known.size else (None, None)
+                sd = float(np.sqrt(variance).mean())
+                judgments = (j + 1) * self.pairs
+                out.append(
+                    {
+                        "measure": str(measure),
+                        "judges": j + 1,
+                        "sd": sd,
+                        "relative_sd": sd / mean if mean else None,
+                        "tau": float(known.mean()) if known.size else None,
+                        "tau_low": None if low is None else float(low),
+                        "tau_high": None if high is None else float(high),
+                        "judgments": judgments,
+                        "cost": None if price is None else price * judgments,
+                    }
+                )
+        return out
+
+    def truth_rows(self, most: int) -> list[Row]:
+        """Return how near the settled grades are to the known ones, a row a number of judges."""
+        if not self.quality:
+            return []
+        values = np.array(self.quality)  # [draws, J, 3]
+        out = []
+        for j in range(most):
+            row: Row = {"judges": j + 1}
+            for at, name in enumerate(("accuracy", "kappa", "error")):
+                known = values[:, j, at][~np.isnan(values[:, j, at])]
+                row[name] = float(known.mean()) if known.size else None
+                row[f"{name}_sd"] = float(known.std(ddof=1)) if known.size > 1 else None
+            out.append(row)
+        return out
+
+
+def settle(counts: Longs, grades: Floats, rule: str) -> Longs:
+    """Return the position of the grade that labels settle on; a tie goes to the lower.
+
+    Parameters
+    ----------
+    counts : int64 [P, K]
+        How often each label was given.
+    grades : float64 [K]
+    rule : "mean" or "majority"
+    """
+    if rule == "majority":
+        return np.asarray(np.argmax(counts, axis=1), dtype=np.int64)
+    mean = counts @ grades / np.maximum(counts.sum(axis=1), 1)
+    middle = (grades[1:] + grades[:-1]) / 2
+    found: Longs = np.searchsorted(middle, mean, side="left").astype(np.int64)
+    return found

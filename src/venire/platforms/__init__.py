@@ -1,0 +1,1 @@
+"""Campaigns on crowd platforms without the web: batches out as files, results in."""

@@ -1,0 +1,76 @@
+"""The page and the folder of how many annotators are needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from venire.planning.annotators_needed import AnnotatorsNeeded
+from venire.report.page import Page, plain
+
+
+def in_words(result: AnnotatorsNeeded) -> list[str]:
+    """Say for each measure how many judgments a pair are enough."""
+    targets = f"a tau of {result.settings['target_tau']:g}"
+    if result.settings["target_sd"] is not None:
+        targets += f" and a standard deviation of {result.settings['target_sd']:g}"
+    out = []
+    for measure, judges in result.recommended.items():
+        if judges is None:
+            out.append(f"{measure}: {result.settings['most']} judgments a pair are not enough for "
+                       f"{targets}")  # fmt: skip
+            continue
+        row = next(
+            row for row in result.rows if row["measure"] == measure and row["judges"] == judges
+        )
+        cost = "" if row["cost"] is None else f", at a cost of {row['cost']:,.2f}"
+        out.append(f"{measure}: {judges} judgments a pair are enough for {targets}{cost}")
+    return out
+
+
+def write_annotators_needed(result: AnnotatorsNeeded, folder: str | Path) -> list[Path]:
+    """Write ``annotators`` and ``truth`` (where there are any) as .csv, and ``report.html``."""
+    tables = {}
+    if result.rows:
+        tables["annotators"] = pl.DataFrame(result.rows, infer_schema_length=None)
+    if result.truth:
+        tables["truth"] = pl.DataFrame(result.truth, infer_schema_length=None)
+    return annotators_page(result).write_beside(
+        tables, folder, footer=f"Venire {result.version}, seed {result.seed}"
+    )
+
+
+def annotators_page(result: AnnotatorsNeeded) -> Page:
+    """Return the page."""
+    import plotly.graph_objects as go
+
+    page = Page("How many judgments a pair needs")
+    page.lead(" ".join(f"{one}." for one in in_words(result)) or "Settled grades beside known ones")
+    for name, title, text in (
+        ("sd", "Standard deviation of scores", "of a system's score over the draws, on average"),
+        ("tau", "Order of the systems", "tau with the reference order, on average"),
+    ):
+        if not result.rows:
+            break
+        page.heading(title)
+        figure = go.Figure()
+        for measure in result.recommended:
+            mine = [row for row in result.rows if row["measure"] == measure]
+            figure.add_trace(
+                go.Scatter(
+                    x=[row["judges"] for row in mine],
+                    y=[row[name] for row in mine],
+                    mode="lines+markers",
+                    name=plain(measure),
+                )
+            )
+        figure.update_xaxes(title="judgments a pair", dtick=1)
+        figure.update_yaxes(title=name)
+        page.plot(figure, result.rows, caption=f"{title}: {text}, by judgments a pair.", digits=4)
+    if result.truth:
+        page.heading("Beside known grades")
+        page.table(result.truth)
+    page.heading("Notes")
+    page.notes(result.notes)
+    return page

@@ -1,0 +1,66 @@
+"""Waves, assessors and numbers of judges on real data."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from venire import Judgments, Qrels
+from venire.formats.collection import read_run_files
+from venire.planning.annotators_needed import annotators_needed
+from venire.reliability.repeatability import Group, repeatability
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = Path(os.environ.get("VENIRE_DATA") or ROOT / ".." / "shared" / "data").resolve()
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not DATA.is_dir(), reason=f"no data: {DATA} (set VENIRE_DATA)"),
+]
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return read_run_files(sorted((DATA / "trec-dl19" / "runs").iterdir()))
+
+
+def test_dl19_runs_under_two_assessors_and_nist(runs):
+    names = {"query_id": "topic", "doc_id": "docno", "annotator_id": "assessor", "label": "grade"}
+    table = Judgments.read(DATA / "dl19-assessors" / "main_long.tsv", columns=names)
+    frame = table.frame.sort("annotator_id").with_columns(
+        at=pl.int_range(pl.len()).over("query_id", "doc_id")
+    )
+    groups = {
+        f"assessor {at + 1}": Group(
+            Qrels.of(frame.filter(pl.col("at") == at).select(
+                "query_id", "doc_id", pl.col("label").alias("relevance")))
+        )
+        for at in (0, 1)
+    }  # fmt: skip
+    groups["NIST"] = Group(Qrels.read(DATA / "trec-dl19" / "qrels-pass.txt"))
+    found = repeatability(
+        groups, runs, ["AP(rel=2)", "nDCG@10", "P(rel=2)@10"], relevant_from=2, bootstrap=200
+    )
+    assert len(found.orders) == 9
+    # What the tests on trust found with other code: tau near .9, no swap that matters.
+    assert all(row["tau"] > 0.85 and row["matter"] == 0 for row in found.orders)
+    assert "NIST is the most lenient" in found.sentence
+
+
+def test_rf10_with_one_to_four_judges_against_gold():
+    names = {"query_id": "topicID", "doc_id": "docID", "annotator_id": "workerID"}
+    table = Judgments.read(
+        DATA / "trec-rf10" / "trec-rf10-data.txt.gz", columns=names, drop_labels=["-2"]
+    )
+    truth = table.gold("gold")
+    known = table.frame.join(truth.frame, on=["query_id", "doc_id"], how="semi")
+    found = annotators_needed(
+        Judgments.of(known, scale=table.scale), most=4, draws=100, truth=truth, seed=1
+    )
+    accuracy = np.array([row["accuracy"] for row in found.truth])
+    error = np.array([row["error"] for row in found.truth])
+    spread = np.array([row["accuracy_sd"] for row in found.truth])
+    print(found.pairs, accuracy, error, spread)
+    assert (np.diff(error) < 0).all()
+    assert spread[2] < spread[0]

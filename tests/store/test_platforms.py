@@ -1,0 +1,357 @@
+"""Batches out to MTurk and Toloka, answered by a script, and back."""
+
+import csv
+import io
+from collections import Counter
+from datetime import timedelta
+
+import polars as pl
+import pytest
+from sqlalchemy import func, select
+
+from studies_for_tests import AT, make_study
+from venire.errors import BadLine, Conflict, MissingColumns
+from venire.platforms.export import export_batches
+from venire.platforms.importing import decisions, import_results
+from venire.service.results import judgments
+from venire.store.judging import Batch, Judgment, Lease, Task
+from venire.store.people import User
+from venire.store.studies import Document, Pair, Topic
+
+LATER = AT + timedelta(hours=2)
+SETTINGS = {"batch_size": 4, "overlap": 2}
+
+
+@pytest.fixture(params=["mturk", "toloka"])
+def platform(request):
+    return request.param
+
+
+@pytest.fixture
+def study(store):
+    return make_study(store, documents=6, people=0, campaign=SETTINGS)
+
+
+def export(store, wave, platform, at=AT, **options):
+    return store.write(lambda session: export_batches(session, wave, platform, at, **options))
+
+
+def take_in(store, wave, platform, path, at=LATER, **options):
+    return store.write(
+        lambda session: import_results(session, wave, platform, str(path), at, **options)
+    )
+
+
+def documents(store, wave):
+    """HIT -> [(query, doc, gold grade)] by position."""
+    out = {}
+    with store.reading() as session:
+        rows = session.execute(
+            select(Batch, Lease, Topic.query_id, Document.doc_id)
+            .join(Lease, Lease.batch_id == Batch.id)
+            .join(Pair, Pair.id == Lease.pair_id)
+            .join(Topic, Topic.id == Pair.topic_id)
+            .join(Document, Document.id == Pair.document_id)
+            .where(Batch.campaign_id == wave)
+            .order_by(Batch.id, Lease.position)
+        )
+        for batch, lease, query, doc in rows:
+            cells = out.setdefault(batch.outside["hit"], {})
+            cells[lease.position + 1] = (query, doc, lease.gold_grade)
+    return out
+
+
+def answer(hits, per_hit=2, bad=(), truth=lambda q, d: (len(q) + int(d[1:])) % 3):
+    """Every HIT by so many workers: [(assignment, worker, hit, {position: label})]."""
+    out = []
+    for n, (hit, cells) in enumerate(sorted(hits.items())):
+        for w in range(per_hit):
+            name = f"A{n}-{w}"
+            labels = {
+                at: str((2 - gold if name in bad else gold) if gold is not None else truth(q, d))
+                for at, (q, d, gold) in cells.items()
+            }
+            out.append((name, f"W{w}", hit, labels))
+    return out
+
+
+def mturk_file(answers, status="Submitted", extra=()):
+    width = max(max(labels, default=1) for *_, labels in answers)
+    names = ["HITId", "Input.hit", "WorkerId", "AssignmentId", "AssignmentStatus", "SubmitTime",
+             "WorkTimeInSeconds", *(f"Answer.grade_{at}" for at in range(1, width + 1)),
+             "Approve", "Reject"]  # fmt: skip
+    out = io.StringIO()
+    writer = csv.writer(out, quoting=csv.QUOTE_ALL)
+    writer.writerow(names)
+    for name, worker, hit, labels in answers:
+        writer.writerow(["H", hit, worker, name, status, "Mon Jan 05 05:00:00 PST 2026", "60",
+                         *(labels.get(at, "") for at in range(1, width + 1)), "", ""])  # fmt: skip
+    for row in extra:
+        writer.writerow(row)
+    return out.getvalue()
+
+
+def toloka_file(answers, status="SUBMITTED"):
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter="\t", lineterminator="\n")
+    writer.writerow(["INPUT:hit", "INPUT:position", "INPUT:document", "OUTPUT:grade",
+                     "ASSIGNMENT:assignment_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status",
+                     "ASSIGNMENT:started", "ASSIGNMENT:submitted"])  # fmt: skip
+    for name, worker, hit, labels in answers:
+        for at, label in labels.items():
+            writer.writerow([hit, at, "<p>x", label, name, worker, status,
+                             "2026-01-05T12:59:00", "2026-01-05T13:00:00"])  # fmt: skip
+        out.write("\n")
+    return out.getvalue()
+
+
+def results(platform, answers, **options):
+    return (mturk_file if platform == "mturk" else toloka_file)(answers, **options)
+
+
+def state(store):
+    with store.reading() as session:
+        return (
+            session.scalar(select(func.count()).select_from(Judgment)),
+            session.execute(select(Batch.id, Batch.valid, Batch.state, Batch.payment)
+                            .order_by(Batch.id)).all(),
+            session.execute(select(Task.id, Task.taken).order_by(Task.id)).all(),
+            session.scalar(select(func.count()).select_from(User)),
+        )  # fmt: skip
+
+
+def test_round_trip_gives_exactly_the_answers(store, study, platform, tmp_path):
+    study_id, wave, _ = study
+    made = export(store, wave, platform)
+    # 12 documents in fours, each HIT for two workers, two gold in each.
+    assert made.rows[0] | {"file": ""} == {
+        "file": "", "hits": 3, "assignments": 2, "documents": 12, "gold": 6,
+    }  # fmt: skip
+    with pytest.raises(Conflict, match="nothing is left"):
+        export(store, wave, platform)
+    hits = documents(store, wave)
+    answers = answer(hits)
+    path = tmp_path / "results"
+    path.write_text(results(platform, answers))
+    done = take_in(store, wave, platform, path)
+    assert done.problems == []
+    assert done.counts == {
+        "assignments": 6, "imported": 6, "already": 0, "unused": 0, "judgments": 36, "cannot": 0,
+        "unanswered": 0, "accepted": 6, "rejected": 0,
+    }  # fmt: skip
+    with store.reading() as session:
+        table = judgments(session, study_id, wave)
+        names = dict(session.execute(select(User.id, User.worker)).all())
+        assert session.scalar(select(func.count()).select_from(User)) == 2
+    got = sorted(
+        (q, d, names[who], label)
+        for q, d, who, label in table.frame.select(
+            "query_id", "doc_id", "annotator_id", "label"
+        ).iter_rows()
+    )
+    expected = sorted(
+        (q, d, worker, int(labels[at]))
+        for _, worker, hit, labels in answers
+        for at, (q, d, gold) in hits[hit].items()
+        if gold is None
+    )
+    assert got == expected
+    assert table.frame["seconds"].to_list() == [10.0] * 24
+    before = state(store)
+    again = take_in(store, wave, platform, path)
+    assert again.counts["already"] == 6
+    assert again.counts["imported"] == again.counts["judgments"] == 0
+    assert state(store) == before
+
+
+def test_documents_of_a_rejected_assignment_are_judged_again(store, study, platform, tmp_path):
+    _, wave, _ = study
+    export(store, wave, platform)
+    hits = documents(store, wave)
+    path = tmp_path / "results"
+    path.write_text(results(platform, answer(hits, bad={"A1-0"})))
+    done = take_in(store, wave, platform, path)
+    assert (done.counts["accepted"], done.counts["rejected"]) == (5, 1)
+    content, rows = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    assert Counter(row["approve"] for row in rows) == {True: 5, False: 1}
+    text = content.decode()
+    if platform == "mturk":
+        table = list(csv.DictReader(io.StringIO(text)))
+        rejected = [row for row in table if not row["Approve"]]
+        assert [row["AssignmentId"] for row in rejected] == ["A1-0"]
+        assert "gold wrong" in rejected[0]["Reject"]
+    else:
+        assert "A1-0\t-\t2 of 2 gold wrong (0 allowed)" in text
+        assert text.count("\t+\t") == 5
+    old = set(hits)
+    again = export(store, wave, platform, at=LATER)
+    assert again.rows[0] | {"file": ""} == {
+        "file": "", "hits": 1, "assignments": 1, "documents": 4, "gold": 2,
+    }  # fmt: skip
+    fresh = {hit: cells for hit, cells in documents(store, wave).items() if hit not in old}
+    (cells,) = fresh.values()
+    bad_hit = sorted(hits)[1]
+    real = lambda these: {cell[:2] for cell in these.values() if cell[2] is None}  # noqa: E731
+    assert real(cells) == real(hits[bad_hit])
+    # The same worker again is not taken for a second opinion; another one is.
+    redo = [("B0", "W0", next(iter(fresh)), dict.fromkeys(cells, "1"))]
+    path.write_text(results(platform, redo))
+    done = take_in(store, wave, platform, path, at=LATER)
+    assert {row["kind"] for row in done.problems} == {"judged before"}
+    again = export(store, wave, platform, at=LATER)
+    assert again.rows[0]["documents"] == 4
+
+
+def test_work_rejected_on_the_platform_does_not_count(store, study, platform, tmp_path):
+    _, wave, _ = study
+    export(store, wave, platform)
+    hits = documents(store, wave)
+    answers = answer(hits)
+    path = tmp_path / "results"
+    path.write_text(results(platform, answers))
+    take_in(store, wave, platform, path)
+    word = "Rejected" if platform == "mturk" else "REJECTED"
+    path.write_text(results(platform, answers[:1], status=word))
+    done = take_in(store, wave, platform, path)
+    assert done.counts["already"] == 1
+    with store.reading() as session:
+        bad = session.scalars(select(Batch).where(Batch.valid.is_(False))).all()
+        assert [(one.payment, one.reason) for one in bad] == [
+            ("refused", "rejected on the platform")
+        ]
+    assert export(store, wave, platform, at=LATER).rows[0]["documents"] == 4
+    _, rows = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    assert rows == []
+
+
+def test_wrong_rows_are_named_counted_and_not_guessed(store, study, tmp_path):
+    _, wave, _ = study
+    export(store, wave, "mturk")
+    hits = documents(store, wave)
+    a, b, c, *rest = answer(hits)
+    odd = dict(a[3])
+    first, second = [at for at, cell in hits[a[2]].items() if cell[2] is None][:2]
+    odd[first] = "7"
+    odd[second] = "2.0"
+    del b[3][next(at for at, cell in hits[b[2]].items() if cell[2] is None)]
+    given = [
+        (*a[:3], odd),
+        b,
+        c,
+        c,
+        (c[0], c[1], c[2], {**c[3], 1: "cannot: broken"}),
+        ("X1", "W9", "nowhere", {1: "1"}),
+        ("", "W9", c[2], {1: "1"}),
+        ("X2", "", c[2], {1: "1"}),
+        (rest[0][0], "W1", rest[0][2], rest[0][3]),
+        ("X3", "W1", rest[0][2], rest[0][3]),
+        ("X4", "W7", a[2], {}),
+    ]
+    path = tmp_path / "results.csv"
+    path.write_text(mturk_file(given))
+    done = take_in(store, wave, "mturk", path)
+    kinds = Counter(row["kind"] for row in done.problems)
+    assert kinds == {
+        "label outside the scale": 2,
+        "missing answers": 1,
+        "repeated assignment": 1,
+        "conflicting assignment": 1,
+        "unknown HIT": 1,
+        "row without ids": 2,
+        "worker twice": 1,
+        "too many assignments": 1,
+    }
+    assert all(row["line"] and row["line"] >= 2 for row in done.problems)
+    assert "'7'" in next(r["text"] for r in done.problems if r["kind"].startswith("label"))
+    assert done.counts["imported"] == 3
+    assert done.counts["unanswered"] == 3
+    assert done.counts["unused"] == done.counts["assignments"] - 3
+
+
+def test_cannot_judge_comes_back_with_its_reason(store, study, platform, tmp_path):
+    _, wave, _ = study
+    export(store, wave, platform)
+    hits = documents(store, wave)
+    (one, *_) = answer(hits)
+    at = next(at for at, cell in hits[one[2]].items() if cell[2] is None)
+    one[3][at] = "cannot: wrong language"
+    path = tmp_path / "results"
+    path.write_text(results(platform, [one]))
+    done = take_in(store, wave, platform, path)
+    assert done.counts["cannot"] == 1
+    with store.reading() as session:
+        reasons = session.scalars(select(Judgment.reason).where(Judgment.label.is_(None))).all()
+        assert reasons == ["wrong language"]
+
+
+def test_what_a_spreadsheet_does_to_a_file(store, study, platform, tmp_path):
+    """A byte order mark, semicolons, quotes, another order of columns, CRLF."""
+    _, wave, _ = study
+    export(store, wave, platform)
+    answers = answer(documents(store, wave))
+    text = results(platform, answers)
+    table = list(csv.reader(io.StringIO(text), delimiter="\t" if platform == "toloka" else ","))
+    table = [row for row in table if row]
+    out = io.StringIO()
+    csv.writer(out, delimiter=";", quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerows(
+        [row[::-1] for row in table]
+    )
+    path = tmp_path / "results.csv"
+    path.write_bytes(b"\xef\xbb\xbf" + out.getvalue().encode())
+    done = take_in(store, wave, platform, path)
+    assert done.problems == []
+    assert done.counts["imported"] == 6
+
+
+def test_columns_that_were_renamed_or_are_missing(store, study, tmp_path):
+    _, wave, _ = study
+    export(store, wave, "mturk")
+    text = mturk_file(answer(documents(store, wave))).replace('"WorkerId"', '"who"')
+    path = tmp_path / "results.csv"
+    path.write_text(text)
+    with pytest.raises(MissingColumns, match="WorkerId"):
+        take_in(store, wave, "mturk", path)
+    done = take_in(store, wave, "mturk", path, columns={"WorkerId": "who"})
+    assert done.counts["imported"] == 6
+    path.write_text("a,b\n1,2,3\n")
+    with pytest.raises(BadLine, match="3 cells"):
+        take_in(store, wave, "mturk", path)
+    path.write_text('a,b\n1,"2\n')
+    with pytest.raises(BadLine, match="cannot be read"):
+        take_in(store, wave, "mturk", path)
+
+
+def test_what_is_not_answered_in_time_is_free_again(store, study, tmp_path):
+    _, wave, _ = study
+    export(store, wave, "mturk", days=1)
+    hits = documents(store, wave)
+    late = AT + timedelta(days=2)
+    assert export(store, wave, "mturk", at=late).rows[0]["documents"] == 12
+    # The first HITs come back after all: the places are given out, so nothing is filled twice.
+    path = tmp_path / "results.csv"
+    path.write_text(mturk_file(answer(hits)))
+    done = take_in(store, wave, "mturk", path, at=late)
+    assert {row["kind"] for row in done.problems} == {"answer refused"}
+    with store.reading() as session:
+        assert all(task.taken <= task.overlap for task in session.scalars(select(Task)))
+
+
+def test_html_of_documents_is_safe_and_platform_marks_mean_nothing(store, tmp_path):
+    from venire.service.studies import put_documents
+
+    study_id, wave, _ = make_study(store, topics=1, documents=2, people=0,
+                                   campaign={"gold_size": 0, "batch_size": 2})  # fmt: skip
+    with store.writing() as session:
+        put_documents(session, study_id, pl.DataFrame({
+            "doc_id": ["d0", "d1"], "kind": "text", "title": ["<script>x</script>", "${hit}"],
+            "body": ["a\tb\n\nc ${documents} {{x}}", "<img src=x onerror=y>"],
+        }))  # fmt: skip
+    made = export(store, wave, "mturk")
+    text = made.files["mturk-3.csv"].decode()
+    assert "<script>x" not in text
+    assert "${" not in text
+    assert "<img" not in text
+    assert "gold" not in text.lower()
+    with store.reading() as session:
+        lease = session.scalars(select(Lease)).first()
+        assert lease.id not in text
