@@ -31,8 +31,8 @@ def site(tmp_path):
         store, topics=1, documents=3, people=0, campaign={"batch_size": 4, "gold_size": 1}
     )
     with store.writing() as session:
-        entity = {"doc_id": ["http://x/d0"], "kind": "entity", "title": ["d0"], "body": [ENTITY]}
-        put_documents(session, study, pl.DataFrame(entity))
+        named = {"doc_id": ["http://x/d0"], "kind": "entity", "title": ["d0"], "body": [ENTITY]}
+        put_documents(session, study, pl.DataFrame(named))
         build(session, study, "all", {})
         sync_study(session, study)
         made = export_batches(session, wave, "mturk", AT)

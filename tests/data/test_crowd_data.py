@@ -8,9 +8,12 @@ import polars as pl
 import pytest
 
 from venire import Judgments, Qrels
-from venire.formats.collection import read_run_files
+from venire.formats.collection import read_collection, read_run_files
 from venire.planning.annotators_needed import annotators_needed
+from venire.planning.campaign import Crowd, forecast, grid
+from venire.planning.next_best_trial import Trial, saved, trial
 from venire.reliability.repeatability import Group, repeatability
+from venire.retrieval.systems import retrieve
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("VENIRE_DATA") or ROOT / ".." / "shared" / "data").resolve()
@@ -64,3 +67,37 @@ def test_rf10_with_one_to_four_judges_against_gold():
     print(found.pairs, accuracy, error, spread)
     assert (np.diff(error) < 0).all()
     assert spread[2] < spread[0]
+
+
+@pytest.fixture(scope="module")
+def cranfield():
+    found = read_collection(DATA / "cranfield")
+    (qrels,) = found.qrels.values()
+    return qrels, retrieve(found.documents, found.topics)
+
+
+def test_next_best_judgment_saves_a_quarter(cranfield):
+    """Spam as in trec-rf10: 39% of the judgments, by the ordinal mixture."""
+    qrels, runs = cranfield
+    pool = runs.ranked().filter(pl.col("rank") <= 10).select("query_id", "doc_id").unique()
+    for by in ("ranking", "grade"):
+        rows = []
+        for seed in range(6):
+            setting = Trial(spam=0.39, accuracy=0.85, most=4, step=0.1, by=by)
+            rows += trial(qrels, runs, pool.sort("query_id", "doc_id"), setting, seed=seed)
+        found = {overlap: saved(rows, overlap) for overlap in (2, 3, 4)}
+        print(by, found)
+        if by == "ranking":
+            assert found[3][2] >= 0.25
+
+
+def test_a_forecast_on_cranfield_holds_with_other_seeds(cranfield):
+    qrels, runs = cranfield
+    designs = grid(depth=[10], overlap=[1, 3])
+    crowd = Crowd(spam=0.39, accuracy=0.85)
+    expected = forecast(qrels, runs, designs, crowd, replays=10, seed=0).rows
+    happened = forecast(qrels, runs, designs, crowd, replays=10, seed=500).rows
+    for one, other in zip(expected, happened, strict=True):
+        print({k: (one[k], other[k]) for k in ("money", "tau", "rejected", "kappa")})
+        assert other["money"] == pytest.approx(one["money"], rel=0.1)
+        assert other["tau"] == pytest.approx(one["tau"], abs=0.05)

@@ -8,7 +8,7 @@ import click
 
 from venire.cli import simulate_grouping
 from venire.cli.pool import numbers
-from venire.commands import annotators
+from venire.commands import annotators, campaign
 from venire.errors import BadSetting, DataError
 from venire.terminal.options import SEED, pairs
 from venire.terminal.output import FORMAT, emit
@@ -42,6 +42,7 @@ def group() -> None:
 
 group.add_command(simulate_grouping.command)
 group.add_command(annotators.command)
+group.add_command(campaign.command)
 
 
 @group.command("pools")

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from venire.commands import campaign as campaigns
 from venire.commands import crowd
 from venire.errors import BadSetting
 from venire.terminal.database import DATABASE, media_of, opened
@@ -21,6 +22,7 @@ def group() -> None:
 
 
 group.add_command(crowd.group)
+group.add_command(campaigns.next_command)
 
 
 @group.command("new")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import case, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
 from venire.judging.settings import CampaignSettings, StudySettings
 from venire.service.studies import get_study
 from venire.store.base import now
-from venire.store.judging import Campaign, Task
-from venire.store.studies import Gold, Pair
+from venire.store.judging import Batch, Campaign, Judgment, Task
+from venire.store.studies import Document, Gold, Pair, Topic
+from venire.store.work import Decision
 
 _AT_ONCE = 5_000
 
@@ -158,6 +160,135 @@ def sync_tasks(session: Session, campaign: Campaign) -> None:
             .execution_options(synchronize_session=False)
         )
     session.flush()
+    _more_places(session, campaign)
+
+
+def raise_overlap(
+    session: Session,
+    campaign_id: str,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    by: str | None = None,
+    reason: str = "",
+) -> int:
+    """Ask for one more judgment of each of these (query_id, doc_id); how many tasks got a place.
+
+    What was asked is kept as a decision, so that the places stay when the pool changes. Pairs that
+    are no task of the campaign (gold, or not in the pool) are passed over.
+    """
+    campaign = get_campaign(session, campaign_id)
+    wanted = set(pairs)
+    rows = session.execute(
+        select(Task.pair_id, Topic.query_id, Document.doc_id)
+        .join(Pair, Pair.id == Task.pair_id)
+        .join(Topic, Topic.id == Pair.topic_id)
+        .join(Document, Document.id == Pair.document_id)
+        .where(Task.campaign_id == campaign_id, Task.overlap > 0)
+    )
+    ids = [pair for pair, query, doc in rows if (query, doc) in wanted]
+    if not ids:
+        return 0
+    session.add(
+        Decision(
+            study_id=campaign.study_id,
+            kind="overlap",
+            subject=campaign_id,
+            verdict="raised",
+            reason=reason,
+            facts={"pairs": ids},
+            decided_by=by,
+        )
+    )
+    session.flush()
+    sync_tasks(session, campaign)
+    return len(ids)
+
+
+def _more_places(session: Session, campaign: Campaign) -> None:
+    """Give tasks the places that were asked for beyond the campaign's overlap."""
+    more: Counter[int] = Counter()
+    for facts in session.scalars(
+        select(Decision.facts).where(Decision.kind == "overlap", Decision.subject == campaign.id)
+    ):
+        more.update(facts["pairs"])
+    base = CampaignSettings.of(campaign.settings).overlap
+    for extra in sorted(set(more.values())):
+        pairs = [pair for pair, n in more.items() if n == extra]
+        for start in range(0, len(pairs), _AT_ONCE):
+            session.execute(
+                update(Task)
+                .where(
+                    Task.campaign_id == campaign.id,
+                    Task.pair_id.in_(pairs[start : start + _AT_ONCE]),
+                    Task.overlap > 0,
+                    Task.taken <= base + extra,
+                    # A pair that left the pool has just the places that were taken.
+                    Task.pair_id.in_(
+                        select(Pair.id).where(Pair.study_id == campaign.study_id, Pair.pooled)
+                    ),
+                )
+                .values(overlap=base + extra)
+                .execution_options(synchronize_session=False)
+            )
+
+
+def keep_forecast(
+    session: Session, campaign_id: str, row: Mapping[str, Any], by: str | None = None
+) -> Decision:
+    """Keep what a design of a campaign is expected to cost and give; the last one counts."""
+    campaign = get_campaign(session, campaign_id)
+    kept = Decision(
+        study_id=campaign.study_id,
+        kind="forecast",
+        subject=campaign_id,
+        verdict="kept",
+        facts=dict(row),
+        decided_by=by,
+    )
+    session.add(kept)
+    session.flush()
+    return kept
+
+
+def forecast_of(session: Session, campaign_id: str) -> dict[str, Any] | None:
+    """The forecast that was kept last with a campaign."""
+    return session.scalar(
+        select(Decision.facts)
+        .where(Decision.kind == "forecast", Decision.subject == campaign_id)
+        .order_by(Decision.seq.desc())
+        .limit(1)
+    )
+
+
+def beside_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]:
+    """What was expected of a campaign beside what happened so far: ``what, expected, so_far``.
+
+    Judgments are all that were given, gold and rejected ones too; hours are of active work, None
+    where no time is known.
+    """
+    get_campaign(session, campaign_id)
+    kept = forecast_of(session, campaign_id)
+    if kept is None:
+        raise NotFound("forecast of the campaign", campaign_id)
+    given, ms = session.execute(
+        select(func.count(), func.sum(Judgment.active_ms)).where(
+            Judgment.campaign_id == campaign_id, Judgment.label.is_not(None)
+        )
+    ).one()
+    decided, bad = session.execute(
+        select(func.count(), func.sum(case((Batch.valid.is_(True), 0), else_=1))).where(
+            Batch.campaign_id == campaign_id, Batch.kind == "work", Batch.valid.is_not(None)
+        )
+    ).one()
+    so_far = {
+        "judgments": given,
+        "hours": None if ms is None else int(ms) / 3_600_000,
+        "rejected": int(bad) / decided if decided else None,
+    }
+    return [
+        {"what": what, "expected": kept.get(what), "so_far": value}
+        for what, value in so_far.items()
+    ]
 
 
 def sync_study(session: Session, study_id: str) -> None:

@@ -1,0 +1,373 @@
+"""What a campaign will cost and how good its grades will be, for a grid of designs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from venire.errors import BadSetting, DataError
+from venire.evaluation.ranks import RankTable
+from venire.evaluation.score import score
+from venire.measures import Measure, parse
+from venire.planning.annotators_needed import average_annotator
+from venire.planning.drawn import settle
+from venire.progress import Event, Progress, silent
+from venire.reliability.rank_correlation import tau_b
+from venire.tables.judgments import Judgments
+from venire.tables.qrels import Qrels
+from venire.tables.runs import Runs
+from venire.tables.scale import Scale
+
+Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
+Row = dict[str, Any]
+ROUNDS = 50
+"""A pair whose batches are rejected so often is given up, and counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """What an owner chooses.
+
+    Parameters
+    ----------
+    depth : int
+        Of the pool.
+    overlap : int
+    batch_size, gold_size : int
+        Real and gold documents in a batch.
+    gold_errors : int
+        Gold a batch may have wrong.
+    """
+
+    depth: int = 10
+    overlap: int = 3
+    batch_size: int = 10
+    gold_size: int = 2
+    gold_errors: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("depth", 1), ("overlap", 1), ("batch_size", 1), ("gold_size", 0),
+                            ("gold_errors", 0)):  # fmt: skip
+            if getattr(self, name) < least:
+                raise BadSetting(f"{name} is at least {least}, not {getattr(self, name)}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crowd:
+    """What an owner expects of the people.
+
+    Parameters
+    ----------
+    spam : float
+        Share of batches whose labels are chance.
+    accuracy : float
+        How often the others give the right grade; their errors go to the grades beside it.
+    confusion : tuple of tuple of float, optional
+        P(label | grade) of all batches together, of a pilot, in the place of both.
+    seconds, price : float
+        Of one judgment; gold is judged and paid too.
+    fee : float
+        Share that the platform adds to what is paid.
+    pay_rejected : bool
+    """
+
+    spam: float = 0.1
+    accuracy: float = 0.8
+    confusion: tuple[tuple[float, ...], ...] | None = None
+    seconds: float = 15.0
+    price: float = 0.02
+    fee: float = 0.2
+    pay_rejected: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.spam < 1 or not 0 < self.accuracy <= 1:
+            raise BadSetting("spam is a share from 0 to below 1, and accuracy one above 0")
+        if min(self.seconds, self.price, self.fee) < 0:
+            raise BadSetting("seconds, price and fee are 0 or more")
+
+    def tables(self, size: int) -> tuple[Floats, Floats]:
+        """Return P(label | grade) [K, K] of those who look, and of spam."""
+        chance = np.full((size, size), 1.0 / size)
+        if self.confusion is not None:
+            table = np.array(self.confusion)
+            if table.shape != (size, size):
+                raise BadSetting(f"the confusion is of {len(table)} grades; the scale has {size}")
+            return table / table.sum(axis=1, keepdims=True), chance
+        table = np.eye(size) * self.accuracy
+        for grade in range(size):
+            beside = [at for at in (grade - 1, grade + 1) if 0 <= at < size]
+            if beside:
+                table[grade, beside] = (1 - self.accuracy) / len(beside)
+        return table / table.sum(axis=1, keepdims=True), chance
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """What each design is expected to cost and to give.
+
+    Attributes
+    ----------
+    rows : list of dict
+        For each design: its settings, ``pairs, judgments`` (paid ones and those that do not count),
+        ``money, hours, rejected`` (share of batches), ``error`` (mean squared error of the
+        grades), ``kappa``, ``tau, tau_low, tau_high`` (of 95% of the replays), ``given_up``,
+        ``best`` (no other design is cheaper and has at least its tau).
+    notes : tuple of str
+    settings : dict
+    seed : int
+    version : str
+    """
+
+    rows: list[Row]
+    notes: tuple[str, ...]
+    settings: Row
+    seed: int
+    version: str
+
+
+def grid(**choices: Iterable[int]) -> list[Design]:
+    """Return the designs of every combination.
+
+    Examples
+    --------
+    >>> len(grid(overlap=[1, 3, 5], depth=[10, 20]))
+    6
+    """
+    names = list(choices)
+    return [
+        Design(**dict(zip(names, values, strict=True)))
+        for values in product(*(list(choices[name]) for name in names))
+    ]
+
+
+def forecast(
+    truth: Qrels,
+    runs: Runs,
+    designs: Sequence[Design],
+    crowd: Crowd | None = None,
+    *,
+    measure: str | Measure = "AP",
+    replays: int = 20,
+    seed: int = 0,
+    ties: str = "trec",
+    progress: Progress = silent,
+) -> Forecast:
+    """Play each design many times on a collection whose grades are known.
+
+    Every place of a document is judged in batches with gold; a batch with more gold wrong than is
+    allowed is judged again by somebody else. Grades are the nearest to the mean label. Tau is with
+    the order of the systems under all known grades, so that it also pays for a shallow pool.
+
+    Parameters
+    ----------
+    truth : Qrels
+        Of a collection like the one to be judged; pairs without a grade count as the lowest.
+    runs : Runs
+    designs : sequence of Design
+    crowd : Crowd, optional
+    measure : str or Measure
+    replays : int
+    seed : int
+    ties : str
+    progress : Progress
+
+    Examples
+    --------
+    >>> truth = Qrels.from_dict({f"q{n}": {"a": 1, "b": 0} for n in range(9)})
+    >>> one = Runs.from_dict({f"q{n}": {"a": 2.0, "b": 1.0} for n in range(9)}, run_id="one")
+    >>> two = Runs.from_dict({f"q{n}": {"b": 2.0, "a": 1.0} for n in range(9)}, run_id="two")
+    >>> both = Runs(pl.concat([one.frame, two.frame]))
+    >>> found = forecast(truth, both, grid(overlap=[1, 3]), Crowd(spam=0.0, accuracy=1.0))
+    >>> [row["tau"] for row in found.rows], [row["best"] for row in found.rows]
+    ([1.0, 1.0], [True, False])
+    """
+    if not designs:
+        raise BadSetting("name at least one design")
+    if replays < 2:
+        raise BadSetting(f"replays are at least 2, not {replays}")
+    crowd = crowd or Crowd()
+    parsed = parse(measure) if isinstance(measure, str) else measure
+    scale = Scale.of(sorted({0.0, *truth.frame["relevance"].cast(pl.Float64).to_list()} - {-1.0}))
+    if scale.size < 2:
+        raise DataError("all known grades are the same; a forecast needs two")
+    field = _Field(truth, runs, scale, parsed, ties)
+    rows: list[Row] = []
+    for number, design in enumerate(designs):
+        progress(Event("playing designs", number, len(designs)))
+        played = [
+            field.play(design, crowd, np.random.default_rng([seed, number, replay]))
+            for replay in range(replays)
+        ]
+        rows.append({**asdict(design), **_mean(played)})
+    for row in rows:
+        row["best"] = row["tau"] is not None and not any(_beats(other, row) for other in rows)
+    return Forecast(
+        rows=rows,
+        notes=(*truth.notes, f"each design was played {replays} times on {field.known:,} known "
+               f"grades; what is not known there counts as {scale.names[0]}"),
+        settings={"crowd": asdict(crowd), "measure": str(parsed), "replays": replays,
+                  "ties": ties},
+        seed=seed,
+        version=version("venire"),
+    )  # fmt: skip
+
+
+def _beats(other: Row, row: Row) -> bool:
+    """Tell whether another design is no worse in money and tau, and better in one."""
+    if other is row or other["tau"] is None:
+        return False
+    no_worse = other["money"] <= row["money"] and other["tau"] >= row["tau"]
+    return bool(no_worse and (other["money"] < row["money"] or other["tau"] > row["tau"]))
+
+
+def _mean(played: list[Row]) -> Row:
+    out: Row = {}
+    for name in ("pairs", "judgments", "money", "hours", "rejected", "error", "kappa", "given_up"):
+        known = [one[name] for one in played if one[name] is not None]
+        out[name] = float(np.mean(known)) if known else None
+    taus = np.array([one["tau"] for one in played if one["tau"] is not None])
+    out["tau"] = float(taus.mean()) if taus.size else None
+    low, high = np.quantile(taus, [0.025, 0.975]) if taus.size else (None, None)
+    out["tau_low"] = None if low is None else float(low)
+    out["tau_high"] = None if high is None else float(high)
+    return out
+
+
+class _Field:
+    """A collection whose grades are known, ranked once."""
+
+    def __init__(self, truth: Qrels, runs: Runs, scale: Scale, measure: Measure, ties: str) -> None:
+        ranked = runs.ranked(ties=ties)
+        topics = truth.frame["query_id"].unique()
+        found = (
+            ranked.filter(pl.col("query_id").is_in(topics.implode()))
+            .group_by("query_id", "doc_id")
+            .agg(pl.col("rank").min().alias("best"))
+        )
+        graded = truth.frame.filter(pl.col("relevance") >= 0).select("query_id", "doc_id")
+        every = pl.concat([found.select("query_id", "doc_id"), graded]).unique()
+        self.table = RankTable.of(runs, every, ties=ties)
+        if len(self.table.runs) < 2:
+            raise BadSetting("the order of systems needs at least two runs")
+        self.scale, self.measure = scale, measure
+        self.known = graded.height
+        self.values = scale.array()
+        grades = np.maximum(self.table.grades(truth), 0)
+        self.grade = scale.index(grades.astype(np.float64))
+        self.reference = score(self.table, grades, [measure]).mean[0]
+        best = self.table.pairs.join(
+            found, on=["query_id", "doc_id"], how="left", maintain_order="left"
+        )["best"]
+        self.best = best.fill_null(np.iinfo(np.int32).max).to_numpy().astype(np.int64)
+
+    def play(self, design: Design, crowd: Crowd, rng: np.random.Generator) -> Row:
+        """Judge the pool once, and say what it cost and what came out."""
+        pool = np.flatnonzero(self.best <= design.depth)
+        grade = self.grade[pool]
+        size = self.scale.size
+        tables = np.cumsum(np.stack(crowd.tables(size)), axis=2)
+        counts = np.zeros((pool.size, size), np.int64)
+        todo = np.repeat(np.arange(pool.size), design.overlap)
+        batches = bad_batches = paid = 0
+        work = 0
+        for _ in range(ROUNDS):
+            if not todo.size:
+                break
+            rng.shuffle(todo)
+            batch = np.arange(todo.size) // design.batch_size
+            n = int(batch[-1]) + 1
+            # A pilot's confusion holds its spam already.
+            spam = (rng.random(n) < crowd.spam) if crowd.confusion is None else np.zeros(n, bool)
+            wrong = self._wrong_gold(design, tables, spam, n, rng)
+            good = wrong <= design.gold_errors
+            label = _labels(tables, spam[batch].astype(np.int64), grade[todo], rng)
+            kept = good[batch]
+            np.add.at(counts, (todo[kept], label[kept]), 1)
+            sizes = np.bincount(batch) + design.gold_size
+            work += int(sizes.sum())
+            paid += int(sizes.sum() if crowd.pay_rejected else sizes[good].sum())
+            batches += n
+            bad_batches += int((~good).sum())
+            todo = todo[~kept]
+        judged = counts.sum(axis=1) > 0
+        settled = np.where(judged, settle(counts, self.values, "mean"), 0)
+        everywhere = np.zeros(self.grade.size, np.int64)
+        everywhere[pool] = self.values[settled].astype(np.int64)
+        found = score(self.table, everywhere, [self.measure]).mean[0]
+        mine, truth = self.values[settled], self.values[grade]
+        same = float((mine == truth).mean())
+        chance = sum(float((mine == v).mean() * (truth == v).mean()) for v in self.values)
+        return {
+            "pairs": pool.size,
+            "judgments": work,
+            "money": paid * crowd.price * (1 + crowd.fee),
+            "hours": work * crowd.seconds / 3600,
+            "rejected": bad_batches / batches if batches else 0.0,
+            "error": float(((mine - truth) ** 2).mean()),
+            "kappa": (same - chance) / (1 - chance) if chance < 1 else None,
+            "tau": tau_b(self.reference, found),
+            "given_up": int(todo.size),
+        }
+
+    def _wrong_gold(
+        self, design: Design, tables: Floats, spam: NDArray[np.bool_], n: int,
+        rng: np.random.Generator,
+    ) -> Longs:  # fmt: skip
+        """Return how much gold each batch has wrong: relevant or not, one of each in turn."""
+        if not design.gold_size:
+            return np.zeros(n, np.int64)
+        first = int(np.flatnonzero(self.values >= (self.scale.relevant_from or 0.0))[0])
+        gold = np.where(np.arange(design.gold_size) % 2 == 0, self.scale.size - 1, 0)
+        asked = np.tile(gold, n)
+        who = np.repeat(spam, design.gold_size).astype(np.int64)
+        label = _labels(tables, who, asked, rng)
+        off = (label >= first) != (asked >= first)
+        return np.asarray(off.reshape(n, -1).sum(axis=1), dtype=np.int64)
+
+
+def _labels(tables: Floats, who: Longs, grade: Longs, rng: np.random.Generator) -> Longs:
+    below = tables[who, grade][:, :-1]
+    found: Longs = (rng.random((grade.size, 1)) > below).sum(axis=1)
+    return found
+
+
+def crowd_of_pilot(pilot: Judgments, truth: Qrels | None = None, **expected: Any) -> Crowd:
+    """Return the crowd that a pilot's judgments show.
+
+    The confusion is that of the labels with the known grades where ``truth`` is given (each count
+    plus one half), else that of a fitted average annotator; the seconds are the median of those
+    that the pilot has. All other settings as for :class:`Crowd`.
+
+    Examples
+    --------
+    >>> pilot = Judgments.from_dict({"query_id": ["q"] * 4, "doc_id": list("aabb"),
+    ...     "annotator_id": list("xyxy"), "label": [1, 1, 0, 1], "seconds": [8, 9, 10, 30]})
+    >>> crowd_of_pilot(pilot, Qrels.from_dict({"q": {"a": 1, "b": 0}})).seconds
+    9.5
+    """
+    if truth is not None:
+        both = pilot.frame.join(
+            truth.frame.filter(pl.col("relevance") >= 0), on=["query_id", "doc_id"]
+        )
+        if both.is_empty():
+            raise DataError("no judgment of the pilot is of a pair with a known grade")
+        table = np.full((pilot.scale.size,) * 2, 0.5)
+        at = pilot.scale.index(both["relevance"].to_numpy().astype(np.float64))
+        label = pilot.scale.index(both["label"].to_numpy().astype(np.float64))
+        np.add.at(table, (at, label), 1.0)
+        table /= table.sum(axis=1, keepdims=True)
+    else:
+        _, table = average_annotator(pilot)
+    if "seconds" in pilot.frame.columns and "seconds" not in expected:
+        median = pilot.frame["seconds"].median()
+        if isinstance(median, int | float):
+            expected["seconds"] = float(median)
+    return Crowd(confusion=tuple(map(tuple, table.tolist())), **expected)
