@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, func, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from venire.errors import Conflict, NotAllowed, NotFound
 from venire.judging import draw
@@ -15,7 +15,7 @@ from venire.judging.places import give_back
 from venire.judging.review import review
 from venire.judging.settings import CampaignSettings, StudySettings
 from venire.store.base import new_id
-from venire.store.judging import Batch, Campaign, Lease, Task
+from venire.store.judging import AGAIN, Batch, Campaign, Lease, Task
 from venire.store.people import Membership
 from venire.store.studies import Study
 
@@ -117,18 +117,20 @@ def _kind(
     session: Session, campaign: Campaign, settings: CampaignSettings, annotator_id: str
 ) -> str:
     """What comes next: practice once, qualification until passed, then work."""
+    # Who leaves a qualification after judging some of it has tried.
+    tried = and_(Batch.kind == "qualification", Batch.valid.is_not(None))
     done = session.execute(
         select(Batch.kind, Batch.valid, func.count())
         .where(Batch.campaign_id == campaign.id, Batch.annotator_id == annotator_id)
-        .where(Batch.state != "returned", Batch.kind != "work")
+        .where(Batch.kind != "work", or_(Batch.state != "returned", tried))
         .group_by(Batch.kind, Batch.valid)
     ).all()
     if settings.practice_size and not any(kind == "practice" for kind, _, _ in done):
         return "practice"
     if settings.qualification_size:
-        tried = [(valid, n) for kind, valid, n in done if kind == "qualification"]
-        if not any(valid for valid, _ in tried):
-            if sum(n for _, n in tried) >= settings.qualification_tries:
+        tries = [(valid, n) for kind, valid, n in done if kind == "qualification"]
+        if not any(valid for valid, _ in tries):
+            if sum(n for _, n in tries) >= settings.qualification_tries:
                 raise NotAllowed("the qualification was not passed; thank you for trying")
             return "qualification"
     return "work"
@@ -150,7 +152,7 @@ def _draw(
         if len(known) == size and (kind != "practice" or _spare(session, campaign, settings)):
             return known, kind
         if kind == "qualification":
-            raise Conflict(f"the study has {len(known)} gold; the qualification needs {size}")
+            raise Conflict("the qualification is not ready; tell the owner of the study")
         kind = _kind_after_practice(settings, session, campaign, annotator_id)
         if kind == "qualification":
             return _draw(session, campaign, settings, study, annotator_id, kind, rng)
@@ -210,13 +212,17 @@ def _order(drawn: list[draw.Drawn], rng: random.Random) -> list[draw.Drawn]:
 
 
 def _nothing(session: Session, campaign: Campaign, annotator_id: str, at: datetime) -> Next:
-    """Say whether documents may come back from others, and when."""
+    """Say whether documents that this annotator has not met may come back, and when."""
+    mine = aliased(Lease)
+    met = select(mine.id).where(
+        mine.task_id == Task.id, mine.annotator_id == annotator_id, mine.state.not_in(AGAIN)
+    )
     soonest = session.scalar(
         select(func.min(Batch.expires_at))
         .join(Lease, Lease.batch_id == Batch.id)
         .join(Task, Task.id == Lease.task_id)
         .where(Batch.campaign_id == campaign.id, Batch.state == "open", Lease.state == "live")
-        .where(Batch.annotator_id != annotator_id)
+        .where(Batch.annotator_id != annotator_id, ~met.exists())
     )
     if soonest is None:
         return Next("done")

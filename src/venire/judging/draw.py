@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -204,7 +205,8 @@ def whole_pool(
     rows = session.execute(
         select(Pair.id, Pair.cluster, Pair.rank).where(Pair.id.in_([one.pair_id for one in drawn]))
     )
-    place = {pair: (cluster, rank) for pair, cluster, rank in rows}
+    # Gold that no run found has no rank: were it 0, gold would always be the first of its group.
+    place = {pair: (cluster, rank or math.inf) for pair, cluster, rank in rows}
     members: dict[int, list[Drawn]] = {}
     single: list[Drawn] = []
     for one in drawn:
@@ -217,6 +219,7 @@ def whole_pool(
     ordered = list(single)
     for number, group in enumerate(groups):
         rng.shuffle(group)
-        group.sort(key=lambda one: place[one.pair_id][1] != min(place[g.pair_id][1] for g in group))
+        best = min(place[one.pair_id][1] for one in group)
+        group.sort(key=lambda one: place[one.pair_id][1] != best)
         ordered += [replace(one, cluster=number) for one in group]
     return ordered
