@@ -170,6 +170,68 @@ def test_unsent_judgments_outlive_a_closed_page(judge, context):
     assert labels_of(judge.store, judge.user) == dict.fromkeys(given, 2)
 
 
+def test_unsent_judgments_of_a_batch_that_ran_out_are_sent(judge, context):
+    context.route("**/events", lambda route: route.abort())
+    given = [press(judge, "2"), press(judge, "2")]
+    judge.locator("#banner").get_by_text("2 judgments are kept here").wait_for()
+    context.unroute("**/events")
+    address = judge.url
+    judge.close()
+    with judge.store.writing() as session:
+        old = session.scalar(select(Batch).where(Batch.annotator_id == judge.user))
+        old.expires_at = old.opened_at
+    again = context.new_page()
+    again.goto(address)
+    again.locator("#document[data-lease]").wait_for()
+    all_saved(again)
+    assert labels_of(judge.store, judge.user) == dict.fromkeys(given, 2)
+    with judge.store.writing() as session:  # also where it is another batch that is open now
+        session.scalar(select(Batch).where(Batch.annotator_id == judge.user)).state = "expired"
+    context.route("**/events", lambda route: route.abort())
+    late = press(again, "1")
+    again.locator("#banner").get_by_text("1 judgment is kept here").wait_for()
+    context.unroute("**/events")
+    again.close()
+    third = context.new_page()
+    third.goto(address)
+    third.locator("#document[data-lease]").wait_for()
+    all_saved(third)
+    assert shown(third) not in [*given, late]
+    assert labels_of(judge.store, judge.user) == {**dict.fromkeys(given, 2), late: 1}
+
+
+def test_two_people_at_one_browser_send_their_own_only(judge, context):
+    judge.wait_for_timeout(800)
+    context.route("**/events", lambda route: route.abort())
+    given = press(judge, "2")
+    judge.locator("#banner").get_by_text("1 judgment is kept here").wait_for()
+    with judge.store.writing() as session:
+        mine = session.scalar(select(Membership).where(Membership.user_id == judge.user))
+        bob = people.create_user(session, "Bob", f"bob{judge.user}", "correct horse")
+        session.add(Membership(study_id=mine.study_id, user_id=bob.id, role="annotator"))
+        cookie = people.sign_in(session, bob.id)
+    own = next(one for one in context.cookies() if one["name"] == "venire_session")
+    context.add_cookies([{"name": "venire_session", "value": cookie, "url": judge.server.url}])
+    context.unroute("**/events")
+    second = context.new_page()
+    second.goto(judge.url)
+    second.locator("#document[data-lease]").wait_for()
+    press(second, "1")
+    all_saved(second)
+    assert len(labels_of(judge.store, bob.id)) == 1
+    assert labels(judge) == {}
+    # The first page finds out, keeps what it has, and lets its own person in again.
+    judge.evaluate("window.dispatchEvent(new Event('online'))")
+    judge.locator("#again-title").get_by_text("Somebody else is signed in here").wait_for()
+    assert labels(judge) == {}
+    context.add_cookies([{**own, "value": own["value"]}])
+    judge.reload()
+    judge.locator("#document[data-lease]").wait_for()
+    all_saved(judge)
+    assert labels(judge) == {given: 2}
+    assert len(labels_of(judge.store, bob.id)) == 1
+
+
 def labels_of(store, user):
     with store.reading() as session:
         rows = session.execute(

@@ -196,7 +196,8 @@ def test_a_write_from_another_site_is_refused(own_store, signed_in):
 
 
 def test_where_to_go_after_signing_in_is_on_this_server(client):
-    for path in ("https://evil.test", "//evil.test", "/\\evil.test", "javascript:alert(1)"):
+    bad = ("https://evil.test", "//evil.test", "/\\evil.test", "/\t/evil.test", "javascript:x()")
+    for path in bad:
         page = client.get("/sign-in", params={"next": path}).text
         assert 'data-next="/"' in page
     assert 'data-next="/work"' in client.get("/sign-in", params={"next": "/work"}).text
@@ -323,3 +324,72 @@ def make_study_of(session, campaign):
     from venire.store.judging import Campaign
 
     return session.get(Campaign, campaign).study_id
+
+
+def test_passwords_are_not_tried_without_end(app, client, own_store):
+    from venire.http import tries
+
+    with own_store.writing() as session:
+        people.create_user(session, "Ann", "ann", PASSWORD)
+        people.create_user(session, "Bob", "bob", PASSWORD)
+
+    def enter(login, password):
+        return client.post("/sign-in", json={"login": login, "password": password})
+
+    clock = [1000.0]
+    app.state.tries = tries.Tries(lambda: clock[0])
+    for _ in range(tries.MOST - 1):
+        assert enter("ann", "not this one").status_code == 401
+    assert enter("ann", PASSWORD).status_code == 200  # the right one begins the count anew
+    for _ in range(tries.MOST):
+        assert enter(" ANN", "not this one").status_code == 401
+    answer = enter("ann", PASSWORD)
+    assert answer.status_code == 429
+    assert answer.headers["retry-after"] == str(tries.SECONDS + 1)
+    assert "15 minutes" in answer.json()["error"] or "16 minutes" in answer.json()["error"]
+    assert enter("bob", PASSWORD).status_code == 200
+    clock[0] += tries.SECONDS
+    assert enter("ann", PASSWORD).status_code == 200
+
+
+def test_one_address_cannot_try_many_logins():
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+
+    from venire.errors import NotAllowed
+    from venire.http import tries
+
+    request = Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
+    counting = tries.Tries(lambda: 0.0)
+    for place in range(tries.MOST_OF_ADDRESS):
+        with pytest.raises(NotAllowed), counting.counted(request, f"login{place}"):
+            raise NotAllowed("wrong")
+    with pytest.raises(HTTPException), counting.counted(request, "another"):
+        pass
+    other = Request({"type": "http", "client": ("192.0.2.2", 1), "headers": []})
+    with counting.counted(other, "another"):
+        pass
+
+
+def test_an_upload_s_length_is_for_uploads_only(client):
+    for kind in ("application/octet-stream", "multipart/form-data; boundary=x"):
+        answer = client.post("/sign-in", content=b"x" * 5_000_000, headers={"content-type": kind})
+        assert answer.status_code == 413
+
+
+def test_a_page_that_asks_to_sign_in_is_come_back_to(client):
+    path = "/studies/x/document?doc_id=a%26b&query_id=1"
+    answer = client.get(path, headers={"accept": "text/html"})
+    assert answer.status_code == 303
+    page = client.get(answer.headers["location"]).text
+    assert 'data-next="/studies/x/document?doc_id=a%26b&amp;query_id=1"' in page
+
+
+def test_a_link_is_not_used_up_by_who_is_in_the_study(own_store, signed_in):
+    study, _, (ann, *_) = make_study(own_store)
+    with own_store.writing() as session:
+        secret = people.invite(session, study, "viewer")
+    answer = signed_in(ann).post(f"/invite/{secret}/join")
+    assert answer.status_code == 409
+    with own_store.reading() as session:
+        assert people.invitation(session, secret).used_at is None

@@ -42,7 +42,8 @@ def change_password(
     request: Request, user: CurrentUser, store: TheStore, form: PasswordChange
 ) -> Response:
     """Change your password; your other browsers are signed out."""
-    store.write(lambda session: people.change_password(session, user.id, form.old, form.new))
+    with request.app.state.tries.counted(request, user.id):
+        store.write(lambda session: people.change_password(session, user.id, form.old, form.new))
     response = JSONResponse({"changed": True})
     set_cookie(response, request, store.write(lambda s: people.sign_in(s, user.id)))
     return response

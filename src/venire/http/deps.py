@@ -49,9 +49,12 @@ def maybe_user(request: Request, session: Reading) -> User | None:
         user = people.user_of_token(session, authorization[7:].strip())
         if user is None:
             raise NotAllowed("this API token is not known or was revoked", sign_in=True)
-        return user
-    secret = request.cookies.get(COOKIE)
-    return people.user_of_cookie(session, secret) if secret else None
+    else:
+        secret = request.cookies.get(COOKIE)
+        user = people.user_of_cookie(session, secret) if secret else None
+    # The connection goes back: requests that wait for a thread must not hold one each.
+    session.commit()
+    return user
 
 
 MaybeUser = Annotated[User | None, Depends(maybe_user)]
@@ -79,6 +82,7 @@ class Member:
 def member(study_id: str, user: CurrentUser, session: Reading) -> Member:
     """The user as owner or viewer of the study; to all others it does not exist."""
     role = people.role_in(session, study_id, user.id)
+    session.commit()
     if role not in ("owner", "viewer"):
         raise NotFound("study", study_id)
     return Member(user, study_id, role)

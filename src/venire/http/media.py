@@ -21,4 +21,6 @@ def media_file(request: Request, key: str, *, small: bool = False) -> FileRespon
         path = path.with_name(path.stem + ".thumb.webp")
     if not path.is_file():
         raise NotFound("image", key)
-    return FileResponse(path, headers={"Cache-Control": "private, max-age=86400"})
+    # Not when it was put in: that could tell gold, put in by itself, from the rest.
+    same = {"ETag": f'"{path.name}"', "Last-Modified": "Thu, 01 Jan 1970 00:00:00 GMT"}
+    return FileResponse(path, headers={"Cache-Control": "private, max-age=86400", **same})

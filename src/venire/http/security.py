@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
@@ -50,18 +51,22 @@ class Guard:
         if refusal is not None:
             await JSONResponse({"error": refusal[1]}, refusal[0])(scope, receive, answer)
             return
-        limit = MOST_UPLOAD if _is_upload(headers) else MOST_BYTES
+        limit = _limit(scope)
         await self.app(scope, _limited(receive, limit), answer)
 
 
-def _is_upload(headers: Headers) -> bool:
-    return headers.get("content-type", "").startswith(("multipart/", "application/octet-stream"))
+_UPLOAD = re.compile(r"/api/studies/(?:import|[^/]+/uploads/[^/]+)")
+
+
+def _limit(scope: Scope) -> int:
+    """Only what takes files is sent that much; anything else is read into memory."""
+    return MOST_UPLOAD if _UPLOAD.fullmatch(scope["path"]) else MOST_BYTES
 
 
 def _refusal(scope: Scope, headers: Headers) -> tuple[int, str] | None:
     if scope["method"] in SAFE:
         return None
-    limit = MOST_UPLOAD if _is_upload(headers) else MOST_BYTES
+    limit = _limit(scope)
     length = headers.get("content-length", "")
     if length.isdigit() and int(length) > limit:
         return 413, f"the request is longer than {limit:,} bytes"

@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, func, insert, select
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, bindparam, func, insert, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from venire.errors import Conflict, NotAllowed, NotFound
 from venire.judging import draw
@@ -15,7 +15,7 @@ from venire.judging.places import give_back
 from venire.judging.review import review
 from venire.judging.settings import CampaignSettings, StudySettings
 from venire.store.base import new_id
-from venire.store.judging import Batch, Campaign, Lease, Task
+from venire.store.judging import AGAIN, Batch, Campaign, Lease, Task
 from venire.store.people import Membership
 from venire.store.studies import Study
 
@@ -105,7 +105,14 @@ _OPEN = select(Batch.id).where(
 _DONE = (
     select(Batch.kind, Batch.valid, func.count())
     .where(Batch.campaign_id == bindparam("campaign"), Batch.annotator_id == bindparam("annotator"))
-    .where(Batch.state != "returned", Batch.kind != "work")
+    .where(Batch.kind != "work")
+    # Who leaves a qualification after judging some of it has tried.
+    .where(
+        or_(
+            Batch.state != "returned",
+            and_(Batch.kind == "qualification", Batch.valid.is_not(None)),
+        )
+    )
     .group_by(Batch.kind, Batch.valid)
 )
 _STATES = {"draft": "not open yet", "closed": "closed"}
@@ -127,9 +134,9 @@ def _kind(
     if settings.practice_size and not any(kind == "practice" for kind, _, _ in done):
         return "practice"
     if settings.qualification_size:
-        tried = [(valid, n) for kind, valid, n in done if kind == "qualification"]
-        if not any(valid for valid, _ in tried):
-            if sum(n for _, n in tried) >= settings.qualification_tries:
+        tries = [(valid, n) for kind, valid, n in done if kind == "qualification"]
+        if not any(valid for valid, _ in tries):
+            if sum(n for _, n in tries) >= settings.qualification_tries:
                 raise NotAllowed("the qualification was not passed; thank you for trying")
             return "qualification"
     return "work"
@@ -151,7 +158,7 @@ def _draw(
         if len(known) == size and (kind != "practice" or _spare(session, campaign, settings)):
             return known, kind
         if kind == "qualification":
-            raise Conflict(f"the study has {len(known)} gold; the qualification needs {size}")
+            raise Conflict("the qualification is not ready; tell the owner of the study")
         kind = _kind_after_practice(settings, session, campaign, annotator_id)
         if kind == "qualification":
             return _draw(session, campaign, settings, study, annotator_id, kind, rng)
@@ -211,13 +218,17 @@ def mixed(drawn: list[draw.Drawn], rng: random.Random) -> list[draw.Drawn]:
 
 
 def _nothing(session: Session, campaign: Campaign, annotator_id: str, at: datetime) -> Next:
-    """Say whether documents may come back from others, and when."""
+    """Say whether documents that this annotator has not met may come back, and when."""
+    mine = aliased(Lease)
+    met = select(mine.id).where(
+        mine.task_id == Task.id, mine.annotator_id == annotator_id, mine.state.not_in(AGAIN)
+    )
     soonest = session.scalar(
         select(func.min(Batch.expires_at))
         .join(Lease, Lease.batch_id == Batch.id)
         .join(Task, Task.id == Lease.task_id)
         .where(Batch.campaign_id == campaign.id, Batch.state == "open", Lease.state == "live")
-        .where(Batch.annotator_id != annotator_id)
+        .where(Batch.annotator_id != annotator_id, ~met.exists())
     )
     if soonest is None:
         return Next("done")

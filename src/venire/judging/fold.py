@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from venire.judging.places import give_back, take
-from venire.judging.review import is_right, review
+from venire.judging.review import is_right, owner_decided, review
 from venire.judging.settings import CampaignSettings, StudySettings
 from venire.store.judging import AGAIN, FILLS, Batch, Campaign, Judgment, Lease
 from venire.store.studies import Gold
@@ -44,6 +44,8 @@ def judge(here: OpenBatch, lease: Lease, event: Mapping[str, Any]) -> dict[str, 
     if lease.state in ("rejected", "surplus"):
         return {"status": "refused", "reason": "this batch is finished"}
     ended = here.batch.state in ("expired", "returned")
+    if ended and here.batch.valid is False and owner_decided(here.session, here.batch):
+        return {"status": "refused", "reason": "this batch is finished"}
     if new == "live" and (ended or lease.state == "live"):
         return {"status": "refused", "reason": "there is nothing to undo"}
     if not FILLS[lease.state] and FILLS[new] and not _place_again(here, lease):

@@ -39,6 +39,8 @@ def review(session: Session, batch: Batch, leases: Sequence[Lease], at: datetime
     if batch.kind == "practice":
         batch.valid, batch.reason = False, "practice"
         return
+    if owner_decided(session, batch):
+        return
     if batch.kind == "qualification":
         passed = right >= settings.qualification_needed and batch.state == "finished"
         batch.reason = f"{right} of {len(asked)} right, {settings.qualification_needed} needed"
@@ -47,6 +49,14 @@ def review(session: Session, batch: Batch, leases: Sequence[Lease], at: datetime
     reason = _fault(settings, asked, right, leases, labels)
     _decide(session, batch, leases, not reason, reason or _fine(asked), None, campaign.study_id, at)
     pause_where_needed(session, batch, campaign, at)
+
+
+def owner_decided(session: Session, batch: Batch) -> bool:
+    """Whether the last word about a batch is an owner's; rules do not overrule it."""
+    decisions = select(Decision.decided_by).where(
+        Decision.kind == "batch", Decision.subject == batch.id
+    )
+    return session.scalar(decisions.order_by(Decision.seq.desc()).limit(1)) is not None
 
 
 _UNSEEN = ("live", "expired", "returned")

@@ -28,11 +28,7 @@ def create_campaign(
     study = get_study(session, study_id)
     if not name.strip():
         raise DataError("a campaign needs a name")
-    there = session.scalar(
-        select(Campaign.id).where(Campaign.study_id == study_id, Campaign.name == name.strip())
-    )
-    if there is not None:
-        raise Conflict(f"the study has a campaign {name.strip()!r} already")
+    _check_name(session, study_id, name)
     defaults = StudySettings.of(study.settings).campaign
     checked = CampaignSettings.of({**defaults, **(settings or {})})
     waves = session.scalar(select(func.max(Campaign.wave)).where(Campaign.study_id == study_id))
@@ -46,6 +42,14 @@ def create_campaign(
     session.flush()
     sync_tasks(session, campaign)
     return campaign
+
+
+def _check_name(session: Session, study_id: str, name: str) -> None:
+    there = select(Campaign.id).where(
+        Campaign.study_id == study_id, Campaign.name == name.strip()[:200]
+    )
+    if session.scalar(there) is not None:
+        raise Conflict(f"the study has a campaign {name.strip()!r} already")
 
 
 def get_campaign(session: Session, campaign_id: str, study_id: str | None = None) -> Campaign:
@@ -84,11 +88,15 @@ def open_campaign(session: Session, campaign_id: str) -> Campaign:
     gold = session.scalar(
         select(func.count()).where(Gold.study_id == campaign.study_id, Gold.active)
     )
-    if settings.gold_size and (gold or 0) < settings.gold_size:
-        raise Conflict(
-            f"each batch is to hold {settings.gold_size} gold documents and the study has "
-            f"{gold or 0}: add gold on the Data page, or set the gold of a batch to 0"
-        )
+    for what, asked in (
+        ("each batch", settings.gold_size),
+        ("the qualification", settings.qualification_size),
+    ):
+        if (gold or 0) < asked:
+            raise Conflict(
+                f"{what} is to hold {asked} gold documents and the study has {gold or 0}: "
+                f"add gold on the Data page, or set the gold of {what.split()[-1]} to 0"
+            )
     campaign.state = "open"
     campaign.opened_at = campaign.opened_at or now()
     campaign.closed_at = None
@@ -110,7 +118,8 @@ def change_campaign(
     campaign = get_campaign(session, campaign_id)
     checked = CampaignSettings.of({**campaign.settings, **settings})
     campaign.settings = checked.to_dict()
-    if name is not None and name.strip():
+    if name is not None and name.strip() and name.strip()[:200] != campaign.name:
+        _check_name(session, campaign.study_id, name)
         campaign.name = name.strip()[:200]
     session.flush()
     sync_tasks(session, campaign)

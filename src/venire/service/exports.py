@@ -272,7 +272,7 @@ def _manifest(
             "grades_from": grades_from,
             "campaign_id": campaign_id,
         },
-        "grades_by": _job_settings(session, grades_from),
+        "grades_by": _job_settings(session, study_id, grades_from),
         "study_settings": study.settings,
         "campaigns": [
             {
@@ -304,11 +304,11 @@ def _manifest(
     }
 
 
-def _job_settings(session: Session, source: str) -> Mapping[str, Any]:
+def _job_settings(session: Session, study_id: str, source: str) -> Mapping[str, Any]:
     """How the grades were made: for a job its model, settings, seed and version."""
     kind, _, name = source.partition(":")
     job = session.get(Job, name) if kind == "job" else None
-    if job is None:
+    if job is None or job.study_id != study_id:
         return {"source": source}
     result = job.result or {}
     named = ("model", "settings", "seed", "version", "converged")

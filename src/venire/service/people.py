@@ -272,8 +272,9 @@ def join(session: Session, secret: str, user_id: str) -> str | None:
     found = invitation(session, secret, lock=True)
     if found.kind != "person" or found.study_id is None:
         raise Conflict("this link makes a new account; open it where nobody is signed in")
-    if session.get(Membership, (found.study_id, user_id)) is None:
-        session.add(Membership(study_id=found.study_id, user_id=user_id, role=found.role))
+    if (there := role_in(session, found.study_id, user_id)) is not None:
+        raise Conflict(f"you are in this study already, as {there}; the link can go to others")
+    session.add(Membership(study_id=found.study_id, user_id=user_id, role=found.role))
     found.used_at = now()
     session.flush()
     return found.study_id

@@ -137,6 +137,7 @@ def _on_connect(connection: sqlite3.Connection, _: Any) -> None:
     cursor.execute("PRAGMA synchronous=FULL")  # what was acknowledged is on the disk
     cursor.execute("PRAGMA busy_timeout=30000")
     cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA recursive_triggers=ON")  # REPLACE is a deletion too
     cursor.execute("PRAGMA cache_size=-32000")
     cursor.close()
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -17,6 +18,7 @@ from venire import api, pages
 from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, StoreError, VenireError
 from venire.http.deps import HERE, page
 from venire.http.security import Guard
+from venire.http.tries import Tries
 from venire.service.jobs import Worker
 from venire.service.people import first_link
 from venire.store.schema import upgrade
@@ -32,15 +34,15 @@ _STATUS: tuple[tuple[type[VenireError], int], ...] = (
 )
 
 
-def create_app(store: Store, *, media: Path) -> FastAPI:
+def create_app(store: Store, *, media: Path, first: bool = True) -> FastAPI:
     """The web application on a database; ``media`` is the folder of images.
 
     The database is brought up to date first. ``app.state.first`` is the path of the one-time
-    link that makes the first account, or None where there is one.
+    link that makes the first account, or None where there is one, or without ``first``: a new
+    link makes the ones before it useless, so that one process of several makes it.
     """
     upgrade(store)
-    with store.writing() as session:
-        secret = first_link(session)
+    secret = store.write(first_link) if first else None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -59,6 +61,7 @@ def create_app(store: Store, *, media: Path) -> FastAPI:
     )
     app.state.store = store
     app.state.media = store.media = media
+    app.state.tries = Tries()
     app.state.first = None if secret is None else f"/first/{secret}"
     app.add_middleware(Guard)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
@@ -80,7 +83,9 @@ def _answer(request: Request, status: int, message: str) -> Response:
 async def _known(request: Request, error: Exception) -> Response:
     if isinstance(error, NotAllowed):
         if error.sign_in and "text/html" in request.headers.get("accept", ""):
-            return RedirectResponse(f"/sign-in?next={request.url.path}", 303)
+            query = f"?{request.url.query}" if request.url.query else ""
+            onward = quote(request.url.path + query, safe="/")
+            return RedirectResponse(f"/sign-in?next={onward}", 303)
         return _answer(request, 401 if error.sign_in else 403, str(error))
     status = next((code for kind, code in _STATUS if isinstance(error, kind)), 422)
     return _answer(request, status, str(error))
@@ -95,9 +100,12 @@ async def _malformed(request: Request, error: Exception) -> Response:
 async def _http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = {404: "there is nothing at this address", 405: "this address does not take that"}
-    return _answer(request, status, words.get(status, str(getattr(error, "detail", ""))))
+    answer = _answer(request, status, words.get(status, str(getattr(error, "detail", ""))))
+    answer.headers.update(getattr(error, "headers", None) or {})
+    return answer
 
 
 def from_environment() -> FastAPI:
     """The application of one worker among several; ``venire serve --workers`` says where."""
-    return create_app(Store(os.environ["VENIRE_DATABASE"]), media=Path(os.environ["VENIRE_MEDIA"]))
+    store = Store(os.environ["VENIRE_DATABASE"])
+    return create_app(store, media=Path(os.environ["VENIRE_MEDIA"]), first=False)

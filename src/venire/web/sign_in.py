@@ -35,7 +35,7 @@ def sign_in(
     password: Annotated[str, Body()],
 ) -> Response:
     """Sign in; the browser gets a new cookie, whatever it had before."""
-    with store.reading() as session:
+    with request.app.state.tries.counted(request, login), store.reading() as session:
         user = people.check_password(session, login, password)
     return _signed(request, store, user.id, user.name)
 
@@ -136,6 +136,7 @@ def _signed(request: Request, store: TheStore, user_id: str, name: str) -> Respo
 
 def _local(path: str | None) -> str:
     """A path on this server; an address elsewhere is not followed."""
-    if path and path.startswith("/") and not path.startswith(("//", "/\\")):
+    # Browsers leave out tabs and line ends, and read a backslash as a slash.
+    if path and path.isprintable() and path.startswith("/") and not path.startswith(("//", "/\\")):
         return path
     return "/"

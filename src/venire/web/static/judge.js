@@ -7,11 +7,12 @@ import { Offline, Refused, ask } from "./api.js";
 import { Clock } from "./clock.js";
 import { element, show } from "./document.js";
 import { GroupView } from "./groups.js";
-import { Outbox } from "./outbox.js";
+import { Outbox, sendLeft } from "./outbox.js";
 
 const AHEAD = 5;
 const DONE = ["judged", "cannot", "skipped", "expired", "returned"];
 const campaign = document.body.dataset.campaign ?? "";
+const user = document.body.dataset.user ?? "";
 
 /** @param {string} id @returns {HTMLElement} */
 const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -35,9 +36,11 @@ const clock = new Clock();
 
 async function next() {
   try {
+    const refused = await sendLeft(user);
     const found = await ask(`/judge/${campaign}/next`, { method: "POST", body: {} });
     if (found.state === "batch") await begin(found.batch);
     else nothing(found);
+    if (refused.length) banner(`${refused.length === 1 ? "One earlier judgment does" : `${refused.length} earlier judgments do`} not count: ${refused[0]}.`, "warn");
   } catch (error) {
     trouble(error, () => void next());
   }
@@ -49,7 +52,7 @@ async function begin(given) {
   ended = false;
   history = [];
   documents.clear();
-  outbox = new Outbox(batch.batch, { changed, answered });
+  outbox = new Outbox(user, batch.batch, { changed, answered });
   const waiting = await outbox.start();
   for (const event of waiting) fold(event);
   await lock(batch.batch);
@@ -390,7 +393,7 @@ function finish() {
 function changed(unsent, state, why) {
   const left = unsent === 1 ? "1 not sent" : `${unsent} not sent`;
   $("state").textContent = unsent ? (state === "sending" && unsent < 3 ? "Saving …" : left) : "Saved";
-  if (state === "signed-out") signInAgain();
+  if (state === "signed-out") signInAgain(why);
   else if (state === "offline") {
     banner(`No connection. ${unsent === 1 ? "1 judgment is" : `${unsent} judgments are`} kept here and will be sent. You can go on.`, "warn");
   } else if (state === "failed") banner(`The server did not take a judgment: ${why}. It is kept here.`, "bad");
@@ -459,8 +462,11 @@ function goOn() {
   go(firstLive());
 }
 
-function signInAgain() {
+/** @param {string} [why] */
+function signInAgain(why) {
   const box = dialog("again");
+  const other = why?.startsWith("there is no batch");
+  $("again-title").textContent = other ? "Somebody else is signed in here" : "Sign in again";
   if (!document.body.dataset.login) {
     $("again-title").textContent = "Open the link again";
     box.querySelector("p")?.replaceChildren("You were signed out. Nothing is lost: open the link from your platform again in this browser, and what is kept here will be sent.");

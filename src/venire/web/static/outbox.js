@@ -10,7 +10,7 @@ const STORE = "outbox";
 const MOST = 100;
 
 /** @typedef {{id: string, kind: string, lease?: string, label?: number, reason?: string, text?: string, active_ms?: number, idle_ms?: number, at: string}} JudgeEvent */
-/** @typedef {{seq?: number, batch: string, event: JudgeEvent}} Kept */
+/** @typedef {{seq?: number, user: string, batch: string, event: JudgeEvent}} Kept */
 
 /** @returns {Promise<IDBDatabase>} */
 function open() {
@@ -41,13 +41,75 @@ function inStore(database, mode, work) {
   });
 }
 
+/** @param {IDBDatabase} database @returns {Promise<Kept[]>} */
+function everything(database) {
+  return inStore(database, "readonly", (store) => /** @type {IDBRequest<Kept[]>} */ (store.getAll()));
+}
+
+/** @param {IDBDatabase} database @param {Kept[]} sent */
+async function remove(database, sent) {
+  const ids = new Set(sent.map((one) => one.event.id));
+  for (const one of await everything(database)) {
+    if (!ids.has(one.event.id) || one.seq === undefined) continue;
+    await inStore(database, "readwrite", (store) => store.delete(/** @type {number} */ (one.seq)));
+  }
+}
+
+/** @param {string} batch @param {Kept[]} some @returns {Promise<any>} */
+function post(batch, some) {
+  return ask(`/judge/batches/${batch}/events`, {
+    method: "POST",
+    body: { events: some.map((one) => one.event) },
+  });
+}
+
+/**
+ * Send what earlier pages left unsent, of whatever batch, before a new one is asked for: a batch
+ * that ran out of time meanwhile still takes it. What other people left in this browser stays.
+ * What the server does not take stays too.
+ * @param {string} user
+ * @returns {Promise<string[]>} why some do not count
+ */
+export async function sendLeft(user) {
+  /** @type {string[]} */
+  const refused = [];
+  /** @type {IDBDatabase} */
+  let database;
+  /** @type {Map<string, Kept[]>} */
+  const batches = new Map();
+  try {
+    database = await open();
+    for (const one of await everything(database)) {
+      if (one.user === user) batches.set(one.batch, [...(batches.get(one.batch) ?? []), one]);
+    }
+  } catch {
+    return refused; // no database: nothing was left
+  }
+  for (const [batch, kept] of batches) {
+    try {
+      for (let from = 0; from < kept.length; from += MOST) {
+        const some = kept.slice(from, from + MOST);
+        const whole = await post(batch, some);
+        await remove(database, some);
+        for (const answer of whole.answers) if (answer.status === "refused") refused.push(answer.reason);
+      }
+    } catch (error) {
+      if (error instanceof Offline || (error instanceof Refused && error.status === 401)) break;
+    }
+  }
+  database.close();
+  return refused;
+}
+
 export class Outbox {
   /**
+   * @param {string} user whose events they are: nobody else's are sent
    * @param {string} batch
    * @param {{changed: (unsent: number, state: "saved"|"sending"|"offline"|"signed-out"|"failed", why?: string) => void,
    *          answered: (event: JudgeEvent, answer: any, whole: any) => void}} listener
    */
-  constructor(batch, listener) {
+  constructor(user, batch, listener) {
+    this.user = user;
     this.batch = batch;
     this.listener = listener;
     /** @type {Kept[]} */
@@ -65,8 +127,8 @@ export class Outbox {
   async start() {
     try {
       this.database = await open();
-      const all = await inStore(this.database, "readonly", (store) => store.getAll());
-      this.kept = /** @type {Kept[]} */ (all).filter((one) => one.batch === this.batch);
+      const all = await everything(this.database);
+      this.kept = all.filter((one) => one.batch === this.batch && one.user === this.user);
     } catch {
       this.database = null; // private windows may have none; then memory has to do
     }
@@ -83,7 +145,7 @@ export class Outbox {
    */
   async add(event) {
     /** @type {Kept} */
-    const one = { batch: this.batch, event: { id: uuid(), at: new Date().toISOString(), ...event } };
+    const one = { user: this.user, batch: this.batch, event: { id: uuid(), at: new Date().toISOString(), ...event } };
     this.kept.push(one);
     this.tell("sending");
     if (this.database) {
@@ -103,10 +165,7 @@ export class Outbox {
     clearTimeout(this.timer);
     const now = this.kept.slice(0, MOST);
     try {
-      const whole = await ask(`/judge/batches/${this.batch}/events`, {
-        method: "POST",
-        body: { events: now.map((one) => one.event) },
-      });
+      const whole = await post(this.batch, now);
       await this.forget(now);
       this.wait = 1000;
       now.forEach((one, place) => this.listener.answered(one.event, whole.answers[place], whole));
@@ -122,7 +181,8 @@ export class Outbox {
 
   /** @param {unknown} error */
   failed(error) {
-    if (error instanceof Refused && (error.status === 401 || error.status === 403)) {
+    // 404: somebody else has signed in in this browser; to them this batch does not exist.
+    if (error instanceof Refused && [401, 403, 404].includes(error.status)) {
       this.held = true;
       this.tell("signed-out", error.message);
       return;
@@ -146,13 +206,10 @@ export class Outbox {
   async forget(sent) {
     this.kept = this.kept.filter((one) => !sent.includes(one));
     if (!this.database) return;
-    const database = this.database;
-    const ids = new Set(sent.map((one) => one.event.id));
-    const all = /** @type {Kept[]} */ (await inStore(database, "readonly", (store) => store.getAll()));
-    for (const one of all) {
-      if (ids.has(one.event.id) && one.seq !== undefined) {
-        await inStore(database, "readwrite", (store) => store.delete(/** @type {number} */ (one.seq)));
-      }
+    try {
+      await remove(this.database, sent);
+    } catch {
+      this.database = null; // what stays there is sent once more, and gets the same answer
     }
   }
 
