@@ -217,6 +217,8 @@ def whole_pool(
     ordered = list(single)
     for number, group in enumerate(groups):
         rng.shuffle(group)
-        group.sort(key=lambda one: place[one.pair_id][1] != min(place[g.pair_id][1] for g in group))
-        ordered += [replace(one, cluster=number) for one in group]
+        best = min(group, key=lambda one: place[one.pair_id][1])
+        ordered += [
+            replace(one, cluster=number) for one in (best, *(o for o in group if o is not best))
+        ]
     return ordered
