@@ -3,15 +3,19 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
 from sqlalchemy import func, select
 
 from digits_for_tests import Digits
 from server_for_tests import Server
+from studies_for_tests import judge_batch, make_study
 from venire.cli.main import main
+from venire.grouping.vectors import Vectors
 from venire.service import people, pools
 from venire.service.importing import import_folder
 from venire.service.studies import create_study, get_study
+from venire.store.people import Membership
 from venire.store.session import Store
 from venire.store.studies import Pair
 
@@ -253,6 +257,34 @@ def test_hopeless_vectors_recommend_one_at_a_time(wizard_server, digits, importe
     )
     step(page, 6)
     assert page.locator("#setting").input_value() == "one-at-a-time"
+
+
+def test_annotators_of_a_pilot_are_types_and_on_by_default(wizard_server, page):
+    store = wizard_server.store
+    study, campaign, judges = make_study(
+        store, topics=2, documents=8, gold=0, people=2, campaign={"gold_size": 0}
+    )
+    for person in judges:
+        while judge_batch(store, campaign, person, lambda pair: pair % 2):
+            pass
+    names = [f"d{at}" for at in range(8)]
+    with store.writing() as session:
+        session.add(Membership(study_id=study, user_id=wizard_server.ada, role="owner"))
+        pools.put_vectors(session, study, Vectors.of(names, np.eye(8), encoder="eye"))
+    page.goto(f"{wizard_server.url}/studies/{study}/simulation")
+    page.get_by_text("2 annotators are measured against them").wait_for()
+    step(page, 2)
+    found = {
+        card.get_attribute("aria-label"): card.locator("h3 input").is_checked()
+        for card in page.locator(".type").all()
+        if card.locator("h3 input").count()
+    }
+    assert found == {
+        "pilot p0": True, "pilot p1": True, "Novice": False, "Typical": False, "Expert": False,
+    }  # fmt: skip
+    assert page.locator("[data-chosen='2']").inner_text() == "pilot p0, pilot p1"
+    card = page.locator(".type[aria-label='pilot p0']")
+    assert "measured: 8 of 8 right, 0.63 to 1.00" in card.inner_text()
 
 
 @pytest.mark.parametrize("width", [1280, 390])

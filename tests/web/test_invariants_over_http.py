@@ -251,7 +251,7 @@ def test_late_work_does_not_overrule_the_owner(store):
         assert store.write(lambda s, at=later: expire(s, campaign, at)) == 1
         store.write(lambda s, b=batch, a=accept: decide(s, b, a, "I saw it", owner, AT))
         late = event("label", real[1].id, label=1)
-        (answer,) = store.write(lambda s, b=batch, e=late: record(s, b, ann, [e], later))
+        (answer,) = store.write(lambda s, b=batch, e=late, t=later: record(s, b, ann, [e], t))
         assert answer["status"] == ("saved" if accept else "refused")
         with store.reading() as session:
             found = session.get(Batch, batch)

@@ -140,7 +140,7 @@ def _pilots(pilots: Sequence[Pilot], names: dict[str, str]) -> list[Row]:
     """Each annotator as a type by the name of the person; two of one name are told apart."""
     out: list[Row] = []
     used: dict[str, int] = {}
-    for one in pilots:
+    for one in sorted(pilots, key=lambda one: names.get(one.annotator_id, "")):
         name = names.get(one.annotator_id) or one.annotator_id
         used[name] = used.get(name, 0) + 1
         said = name if used[name] == 1 else f"{name} ({used[name]})"
