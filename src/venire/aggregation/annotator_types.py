@@ -178,7 +178,10 @@ class AnnotatorTypes:
             *problem.window,
             places.position,
             places.difficulty,
-            places.share,
+            places.grade,
+            places.edge,
+            places.difficulties.size,
+            scale.size,
         )
         steps = np.diff(scale.array())
         unit = float(steps.mean()) if steps.size else 1.0

@@ -57,13 +57,14 @@ class Places:
         return np.tile(self.difficulties, self.positions.size)
 
     @cached_property
-    def share(self) -> Floats:
-        """How each place counts for the grades [T, K]: for the nearest, half and half between."""
-        z = self.position[:, None]
-        low, high = self.thresholds[None, :-1], self.thresholds[None, 1:]
-        inside = (z > low + 1e-9) & (z < high - 1e-9)
-        edge = (np.abs(z - low) <= 1e-9) | (np.abs(z - high) <= 1e-9)
-        return inside + 0.5 * edge
+    def edge(self) -> NDArray[np.bool_]:
+        """Which places lie on a threshold [T]."""
+        return (np.abs(self.position[:, None] - self.thresholds[1:-1]) <= 1e-9).any(axis=1)
+
+    @cached_property
+    def grade(self) -> NDArray[np.int64]:
+        """Which grade each place has [T]; on a threshold, the lower of its two."""
+        return np.searchsorted(self.thresholds[1:-1] + 1e-9, self.position).astype(np.int64)
 
 
 def places_of(scale: Scale, grid: str, difficulties: Floats) -> Places:

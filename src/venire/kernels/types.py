@@ -13,23 +13,26 @@ Floats = NDArray[np.float64]
 
 
 @jit
-def places(
+def scores(
     first: int,
     last: int,
     annotator: NDArray[np.int32],
     label: NDArray[np.int16],
     evidence: Floats,  # [N, label, T] expected log chance of the label at each place
     log_prior: Floats,  # [T]
-    low: int,
-    high: int,
     p: Floats,  # [T]
-) -> float:
-    """Fill p with the probability of each place low..high; return the log normaliser."""
+) -> None:
+    """Fill p with the log weight of each place."""
     p[:] = log_prior
     for j in range(first, last):
         row = evidence[annotator[j], label[j]]
         for t in range(p.size):
             p[t] += row[t]
+
+
+@jit
+def normalise(low: int, high: int, p: Floats) -> float:
+    """Turn log weights into the probability of each place low..high; return the log normaliser."""
     top = p[low]
     for t in range(low, high):
         top = max(top, p[t])
@@ -63,7 +66,8 @@ def sweep(
     for m in range(start, stop):
         first = indptr[m]
         last = indptr[m + 1]
-        bound += places(first, last, annotator, label, evidence, log_prior, low[m], high[m], p)
+        scores(first, last, annotator, label, evidence, log_prior, p)
+        bound += normalise(low[m], high[m], p)
         for t in range(p.size):
             taken[t] += p[t]
         for j in range(first, last):
@@ -84,23 +88,37 @@ def posterior(
     high: NDArray[np.int64],
     points: Floats,  # [T] position of each place
     factor: Floats,  # [T] difficulty of each place
-    share: Floats,  # [T, K] how a place counts for the grades
+    grade: NDArray[np.int64],  # [T] of each place; the lower one on a threshold
+    edge: NDArray[np.bool_],  # [T] which places lie on a threshold
+    step: int,  # places between a position and the next
+    size: int,  # K
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return grades [M, K], mean and sd of the position [M], and mean difficulty [M]."""
+    """Return grades [M, K], mean and sd of the position [M], and mean difficulty [M].
+
+    A place on a threshold stands for a cell of positions about it, in which the log density
+    is taken for the line through its neighbours: with weights f below and above, the upper
+    part has 1 / (1 + exp((ln f_below - ln f_above) / 4)) of the cell's mass.
+    """
     n = indptr.size - 1
-    grades = np.zeros((n, share.shape[1]))
+    grades = np.zeros((n, size))
     mean = np.zeros(n)
     sd = np.zeros(n)
     hard = np.zeros(n)
     p = np.empty(log_prior.size)
+    log = np.empty(log_prior.size)
     for m in range(n):
-        places(indptr[m], indptr[m + 1], annotator, label, evidence, log_prior, low[m], high[m], p)
-        for t in range(p.size):
+        scores(indptr[m], indptr[m + 1], annotator, label, evidence, log_prior, log)
+        p[:] = log
+        normalise(low[m], high[m], p)
+        for t in range(low[m], high[m]):
             mean[m] += p[t] * points[t]
             hard[m] += p[t] * factor[t]
-            for k in range(share.shape[1]):
-                grades[m, k] += p[t] * share[t, k]
-        for t in range(p.size):
+            upper = 0.0
+            if edge[t]:
+                upper = p[t] / (1.0 + math.exp((log[t - step] - log[t + step]) / 4.0))
+                grades[m, grade[t] + 1] += upper
+            grades[m, grade[t]] += p[t] - upper
+        for t in range(low[m], high[m]):
             sd[m] += p[t] * (points[t] - mean[m]) ** 2
         sd[m] = math.sqrt(sd[m])
     return grades, mean, sd, hard

@@ -35,12 +35,45 @@ def test_chances_are_those_of_the_formula():
 
 @pytest.mark.parametrize("grid", ["grades", "halves", "fine"])
 @pytest.mark.parametrize("size", [2, 3, 5])
-def test_every_grade_is_a_position_and_every_place_counts_once(grid, size):
+def test_every_grade_is_a_position_and_every_place_has_the_nearest(grid, size):
     scale = Scale.of(10.0 * np.arange(size))
     places = places_of(scale, grid, np.array([1.0]))
     assert places.positions[places.grades] == pytest.approx(np.arange(size))
-    assert places.share.sum(axis=1) == pytest.approx(1.0)
-    assert (places.share[places.grades] == np.eye(size)).all()
+    assert (places.grade[places.grades] == np.arange(size)).all()
+    away = np.abs(places.position[:, None] - np.arange(size))
+    near = np.sort(away, axis=1)
+    assert (places.edge == (np.abs(near[:, 0] - near[:, 1]) < 1e-9)).all()
+    assert (places.grade[~places.edge] == away[~places.edge].argmin(axis=1)).all()
+    assert places.position[places.edge] == pytest.approx(places.grade[places.edge] + 0.5)
+
+
+def test_a_place_on_a_threshold_is_divided_as_the_integral_of_a_line_through_its_neighbours():
+    from scipy.integrate import quad
+
+    from venire.kernels.types import posterior
+
+    places = places_of(Scale.of([0, 1, 2]), "halves", np.array([0.8, 1.3]))
+    rng = np.random.default_rng(5)
+    log_prior = np.log(rng.dirichlet(np.full(places.position.size, 2.0)))
+    none = np.zeros(0, np.int32)
+    grades, mean, _, _ = posterior(
+        np.zeros(2, np.int64), none, none.astype(np.int16), np.zeros((1, 3, log_prior.size)),
+        log_prior, np.zeros(1, np.int64), np.array([log_prior.size]), places.position,
+        places.difficulty, places.grade, places.edge, 2, 3,
+    )  # fmt: skip
+    expected = np.zeros(3)
+    for t, p in enumerate(np.exp(log_prior)):
+        at = places.position[t]
+        if at == int(at):
+            expected[int(at)] += p
+            continue
+        slope = (log_prior[t + 2] - log_prior[t - 2]) / 1.0
+        upper = quad(lambda x, slope=slope: np.exp(slope * x), 0.0, 0.25)[0]
+        lower = quad(lambda x, slope=slope: np.exp(slope * x), -0.25, 0.0)[0]
+        expected[int(at)] += p * lower / (lower + upper)
+        expected[int(at) + 1] += p * upper / (lower + upper)
+    assert grades[0] == pytest.approx(expected, abs=1e-12)
+    assert mean[0] == pytest.approx(np.exp(log_prior) @ places.position)
 
 
 def test_the_tilt_sets_means_to_zero_and_is_the_nearest():
