@@ -7,7 +7,8 @@ import pytest
 from venire import Judgments, Qrels, Runs
 from venire.errors import BadSetting, DataError
 from venire.evaluation.score import evaluate
-from venire.planning.annotators_needed import annotators_needed, settle
+from venire.planning.annotators_needed import annotators_needed
+from venire.planning.drawn import settle
 from venire.simulation.annotators import AnnotatorType, judge
 from venire.simulation.collection import SCALE, make_collection
 

@@ -1,0 +1,132 @@
+"""Commands on crowds: simulate annotators and campaign, study crowd and next, trust --study."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+from studies_for_tests import judge_batch, make_study
+from venire import Runs
+from venire.service.studies import put_file
+from venire.store.schema import upgrade
+from venire.store.session import Store
+
+
+@pytest.fixture
+def files(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = ["query_id,doc_id,annotator_id,label"]
+    qrels = []
+    for topic in range(5):
+        for doc in range(8):
+            grade = int(doc < 3)
+            qrels.append(f"q{topic} 0 d{doc} {grade}")
+            for who in "vwxyz":
+                label = grade if rng.random() < 0.85 else 1 - grade
+                lines.append(f"q{topic},d{doc},{who},{label}")
+    (tmp_path / "judged.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "qrels").write_text("\n".join(qrels) + "\n")
+    for name, sign in (("good", 1), ("poor", -1)):
+        (tmp_path / f"{name}.run").write_text(
+            "".join(f"q{t} Q0 d{d} 1 {-sign * d} {name}\n" for t in range(5) for d in range(8))
+        )
+    return tmp_path
+
+
+@pytest.fixture
+def runs(files):
+    return [files / "good.run", files / "poor.run"]
+
+
+def test_simulate_annotators(venire_json, files, runs):
+    found = venire_json(
+        "simulate", "annotators", files / "judged.csv", *runs, "-m", "AP", "--most", "4",
+        "--draws", "20", "--truth", files / "qrels", "--price", "0.5", "-o", files / "out",
+    )  # fmt: skip
+    assert [row["judges"] for row in found["rows"]] == [1, 2, 3, 4]
+    assert found["rows"][2]["cost"] == 0.5 * 3 * 40
+    assert "judgments a pair are enough" in found["notes"][0]
+    assert (files / "out" / "truth.csv").is_file()
+    assert "Beside known grades" in (files / "out" / "report.html").read_text()
+    alone = venire_json("simulate", "annotators", files / "judged.csv", "--truth", files / "qrels")
+    assert set(alone["rows"][0]) >= {"judges", "accuracy", "kappa", "error"}
+
+
+def test_simulate_campaign(venire_json, venire_error, files, runs):
+    found = venire_json("simulate", "campaign", files / "qrels", *runs, "--overlap", "1,3",
+                        "--replays", "3", "-o", files / "plan")  # fmt: skip
+    assert [row["overlap"] for row in found["rows"]] == [1, 3]
+    assert (files / "plan" / "designs.csv").is_file()
+    assert "worth a look" in (files / "plan" / "report.html").read_text()
+    pilot = venire_json("simulate", "campaign", files / "qrels", *runs, "--pilot",
+                        files / "judged.csv", "--seconds", "9", "--replays", "2")  # fmt: skip
+    assert pilot["settings"]["crowd"]["confusion"] is not None
+    assert pilot["settings"]["crowd"]["seconds"] == 9
+    said = venire_error("simulate", "campaign", files / "qrels", *runs, "--overlap", "one")
+    assert "--overlap is whole numbers" in said
+
+
+@pytest.fixture
+def study(tmp_path):
+    folder = tmp_path / "data"
+    store = Store.at(folder)
+    upgrade(store)
+    made, wave, people = make_study(
+        store, topics=1, documents=6, campaign={"overlap": 2, "batch_size": 6}
+    )
+    with store.writing() as session:
+        for name, sign in (("up", 1), ("down", -1)):
+            ranked = {"q0": {f"d{d}": float(sign * d) for d in range(6)}}
+            put_file(session, made, "run", name, Runs.from_dict(ranked, run_id=name).frame, [])
+    judge_batch(store, wave, people[0], lambda pair: 2 * (pair % 2))
+    store.close()
+    return folder
+
+
+def first(path):
+    return next(csv.DictReader(io.StringIO(path.read_text())))
+
+
+def test_a_campaign_by_files(venire_json, venire_error, study, tmp_path):
+    where = ["Study", "--campaign", "wave 1", "--platform", "mturk", "--database", study]
+    out = tmp_path / "out"
+    made = venire_json("study", "crowd", "export", *where, "-o", out)
+    assert made["rows"] == [
+        {"file": "mturk-1.csv", "hits": 1, "assignments": 1, "documents": 6, "gold": 2}
+    ]
+    assert "is there already" in venire_error("study", "crowd", "export", *where, "-o", out)
+    hit = first(out / "mturk-1.csv")["hit"]
+    grades = {f"Answer.grade_{at}": "1" for at in range(1, 9)}
+    row = {"AssignmentId": "A", "WorkerId": "W", "AssignmentStatus": "Submitted",
+           "Input.hit": hit, **grades}  # fmt: skip
+    with (out / "results.csv").open("w") as file:
+        writer = csv.DictWriter(file, row)
+        writer.writeheader()
+        writer.writerow(row)
+    command = ["study", "crowd", "import", "Study", out / "results.csv", *where[1:]]
+    done = venire_json(*command)
+    assert done["rows"][0]["imported"] == 1
+    assert done["rows"][0]["judgments"] == 8
+    assert venire_json(*command)["rows"][0]["already"] == 1
+    decided = venire_json("study", "crowd", "decisions", "Study", out / "results.csv", *where[1:],
+                          "-o", out / "up.csv")  # fmt: skip
+    # Label 1 is relevant: right for one gold, wrong for the other.
+    assert [row["approve"] for row in decided["rows"]] == [False]
+    assert (
+        next(csv.DictReader((out / "up.csv").open()))["Reject"] == "1 of 2 gold wrong (0 allowed)"
+    )
+
+
+def test_next_and_trust_of_a_study(venire_json, study, tmp_path):
+    found = venire_json("study", "next", "Study", "--campaign", "wave 1", "--budget", "2",
+                        "--apply", "--database", study)  # fmt: skip
+    assert len(found["rows"]) == 2
+    assert "2 documents get one more judgment" in found["notes"][-1]
+    expert = tmp_path / "expert"
+    expert.write_text("".join(f"q0 0 d{d} {2 * (d % 2)}\n" for d in range(6)))
+    trust = venire_json("trust", "--study", "Study", "--database", study, "--campaign", "wave 1",
+                        "--campaign", f"expert={expert}", "-m", "AP")  # fmt: skip
+    assert trust["rows"][0]["first"] == "wave 1"
+    assert json.dumps(trust["settings"])
