@@ -19,7 +19,9 @@ PSEUDO = 1.0
 TYPICAL = (0.0, 0.75, 1.0, 0.85)
 """Bias, error, scale and reliability that everybody is taken to have at first."""
 CHUNK = 4096
-"""Annotators whose probabilities over types are in memory at once."""
+"""Annotators whose probabilities over types are worked out at once."""
+KEPT = 8_000_000
+"""Annotators times types up to which these stay in memory for a second use: 64 MB."""
 
 
 class State(NamedTuple):
@@ -150,7 +152,8 @@ class Problem:
         difficulty = table.sum(axis=0) + 1.0 / d
         difficulty = difficulty / difficulty.sum()
         # Kept where they are few, made again where N x H would be large.
-        kept = list(self.responsibilities(state, counts)) if self.n_annotators <= CHUNK else None
+        few = self.n_annotators * self.types.count <= KEPT
+        kept = list(self.responsibilities(state, counts)) if few else None
         total = np.zeros(self.types.count)
         for _, r, _ in kept or self.responsibilities(state, counts):
             total += r.sum(axis=0)

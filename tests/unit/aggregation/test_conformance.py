@@ -2,7 +2,10 @@ import pytest
 
 from venire import plugins
 from venire.aggregation.annotator_types import AnnotatorTypes
+from venire.aggregation.committee import Committee
+from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.mean import Mean
+from venire.aggregation.minimax_entropy import MinimaxEntropy
 from venire.aggregation.ordinal_mixture import OrdinalMixture
 from venire.errors import UnknownName
 from venire.testing import check_aggregator
@@ -19,11 +22,26 @@ VARIANTS = {
     "no-spam": OrdinalMixture(spam=False, restarts=2),
     "infinite": OrdinalMixture(outer="infinite", responsibility="exact", restarts=2),
     "types-on-grades": AnnotatorTypes(grid="grades", bias=False, scale=False, grade_prior="learnt"),
+    "types-on-halves": AnnotatorTypes(grid="halves", scale=False, grade_prior="learnt"),
+    "committee-of-two": Committee(members="ordinal-mixture,binary"),
+    "minimax-categorical": MinimaxEntropy(form="categorical"),
+    "minimax-learnt": MinimaxEntropy(grade_prior="learnt"),
+    "dawid-skene-pooled": DawidSkene(strength=3.0, towards="pooled"),
+    "dawid-skene-ordinal": DawidSkene(strength=12.0, towards="ordinal", grade_prior="uniform"),
     "real-valued": OrdinalMixture(ordinal=False, restarts=1, max_iterations=200),
 }
 
 
-@pytest.mark.parametrize("name", plugins.names("aggregator"))
+SLOW = {"committee"}  # five models, each of which is checked by itself
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name
+        for name in plugins.names("aggregator")
+    ],
+)
 def test_every_registered_aggregator_conforms(name):
     every = {check for check, _ in CHECKS}
     apart = {
