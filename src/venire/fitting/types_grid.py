@@ -59,7 +59,8 @@ class Places:
     @cached_property
     def edge(self) -> NDArray[np.bool_]:
         """Which places lie on a threshold [T]."""
-        return (np.abs(self.position[:, None] - self.thresholds[1:-1]) <= 1e-9).any(axis=1)
+        on = np.abs(self.position[:, None] - self.thresholds[1:-1]) <= 1e-9
+        return np.asarray(on.any(axis=1), dtype=np.bool_)
 
     @cached_property
     def grade(self) -> NDArray[np.int64]:
