@@ -20,7 +20,7 @@ from venire.service.campaigns import change_campaign, create_campaign
 from venire.service.studies import put_documents
 from venire.store.judging import Batch, Event, Judgment, Lease
 from venire.store.session import Store
-from venire.store.studies import Document, Gold, Pair
+from venire.store.studies import Document, Gold, Pair, Study
 from venire.web.app import create_app, from_environment
 
 
@@ -234,6 +234,7 @@ def test_many_requests_at_once_do_not_wait_for_each_other_s_connections(database
 def test_late_work_does_not_overrule_the_owner(store):
     study, campaign, (ann, *_) = make_study(store, topics=1, documents=12, campaign={"overlap": 2})
     owner = store.write(lambda session: add_person(session, study, "o", "owner"))
+    later = AT.replace(hour=20)
     for accept in (False, True):
         batch = store.write(lambda s: next_batch(s, campaign, ann, AT)).batch_id
         with store.reading() as session:
@@ -247,8 +248,7 @@ def test_late_work_does_not_overrule_the_owner(store):
         store.write(lambda s, b=batch, e=events: record(s, b, ann, e, AT))
         with store.writing() as session:
             session.get(Batch, batch).expires_at = AT
-        later = AT.replace(hour=20)
-        assert store.write(lambda s, at=later: expire(s, campaign, at)) == 1
+        assert store.write(lambda s: expire(s, campaign, later)) == 1
         store.write(lambda s, b=batch, a=accept: decide(s, b, a, "I saw it", owner, AT))
         late = event("label", real[1].id, label=1)
         (answer,) = store.write(lambda s, b=batch, e=late, t=later: record(s, b, ann, [e], t))
@@ -281,8 +281,6 @@ def test_gold_without_a_rank_is_not_the_first_of_its_group(store):
         session.execute(update(Pair).values(cluster=1))
         gold = select(Gold.pair_id)
         session.execute(update(Pair).where(Pair.id.in_(gold)).values(rank=0))
-        from venire.store.studies import Study
-
         one = session.get(Study, study)
         one.settings = {**one.settings, "grouping": {"method": "leader"}}
     for person in people_ids[:3]:
