@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, NotAllowed, NotFound
@@ -116,11 +116,15 @@ def _may_judge(session: Session, campaign: Campaign, annotator_id: str) -> None:
 def _kind(
     session: Session, campaign: Campaign, settings: CampaignSettings, annotator_id: str
 ) -> str:
-    """What comes next: practice once, qualification until passed, then work."""
+    """What comes next: practice once, qualification until passed, then work.
+
+    A practice that ran out before anything in it was answered comes again.
+    """
     done = session.execute(
         select(Batch.kind, Batch.valid, func.count())
         .where(Batch.campaign_id == campaign.id, Batch.annotator_id == annotator_id)
         .where(Batch.state != "returned", Batch.kind != "work")
+        .where(or_(Batch.kind != "practice", Batch.state != "expired", Batch.gold_asked > 0))
         .group_by(Batch.kind, Batch.valid)
     ).all()
     if settings.practice_size and not any(kind == "practice" for kind, _, _ in done):
