@@ -131,6 +131,29 @@ def test_a_grade_is_added_and_a_link_made(world, address, page):
     playwright.expect(page.locator("#invite-link")).to_have_value(re.compile("/invite/"))
 
 
+@pytest.mark.parametrize("kind", ["aggregate", "evaluate", "trust"])
+def test_what_a_form_offers_first_runs(world, address, page, kind):
+    page.goto(f"{address}{world.here}/{kind}")
+    with page.expect_response(lambda answer: answer.request.method == "POST") as sent:
+        page.locator("main form.card button.primary").click()
+    assert sent.value.status == 200, sent.value.text()
+    page.locator("[data-job]").wait_for()
+    run_pending(world.store)
+    page.locator("[data-job]").wait_for(state="detached")
+    assert "failed" not in page.locator("main").inner_text()
+
+
+def test_a_complaint_stands_alone(world, address, page):
+    page.goto(f"{address}{world.here}/annotation")
+    form = page.locator("form", has=page.locator("#relevant_from"))
+    form.get_by_role("button", name="Keep the scale").click()
+    form.locator(".said").wait_for()
+    form.locator("#relevant_from").fill("99")
+    form.get_by_role("button", name="Keep the scale").click()
+    form.locator(".error-line", has_text="relevant_from").wait_for()
+    assert form.locator(".said").count() == 0
+
+
 def test_a_click_on_a_heading_sorts(world, address, page):
     page.goto(f"{address}{world.here}/evaluate")
     page.click("th button:has-text('AP')")

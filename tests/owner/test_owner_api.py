@@ -41,6 +41,47 @@ def test_grades_with_judgments_stay(world, ada):
     assert answer.status_code == 409
 
 
+def test_a_scale_must_keep_the_grades_of_gold(world, ada):
+    study = sent(ada.post("/api/studies", json={"name": "G"}))["study_id"]
+    to = f"/api/studies/{study}"
+    sent(ada.post(f"{to}/uploads/topics", files=file("t.tsv", "query_id\ttitle\n1\twind\n")))
+    sent(ada.post(f"{to}/uploads/documents", files=file("d.tsv", "doc_id\ttext\na\tx\n")))
+    sent(ada.post(f"{to}/uploads/gold", files=file("gold.qrels", "1 0 a 2\n")))
+
+    def grades(*values):
+        scale = [{"value": value, "name": str(value)} for value in values]
+        return ada.patch(to, json={"settings": {"grades": scale}})
+
+    refused = grades(0, 1)
+    assert refused.status_code == 409
+    assert "1 gold of this study" in refused.json()["error"]
+    assert "scale 0, 1: 2" in refused.json()["error"]
+    sent(grades(0, 1, 2, 5))
+    sent(ada.post(f"{to}/uploads/gold", files=file("gold.qrels", "1 0 a 5\n")))
+    sent(grades(0, 1, 5))
+
+
+def test_errors_of_a_folder_name_it_as_its_owner_knows_it(world, ada):
+    def error(name, content):
+        answer = ada.post("/api/studies/import", files=file(name, content))
+        assert answer.status_code == 422
+        return answer.json()["error"]
+
+    def zipped(**files):
+        with zipfile.ZipFile(packed := io.BytesIO(), "w") as archive:
+            for name, text in files.items():
+                archive.writestr(f"in/{name.replace('_', '.')}", text)
+        return packed.getvalue()
+
+    assert error("mine.zip", b"no zip").startswith("mine.zip: is no sound zip archive")
+    assert error("mine.zip", zipped(readme_txt="hi")).startswith("mine.zip: holds no collection")
+    said = error("mine.zip", zipped(topics_tsv="id\tname\tx\n1\ta\tb\n"))
+    assert said == (
+        "topics.tsv: missing columns query_id, title; the columns there are: id, name, x; "
+        "rename the columns in the file"
+    )
+
+
 def test_unknown_names_are_refused(world, ada):
     for path, body in (
         (world.api, {"nam": "x"}),

@@ -376,6 +376,19 @@ def test_practice_gives_feedback_once_and_never_counts(store):
         assert session.get(Batch, second.batch_id).kind == "work"
 
 
+def test_a_practice_that_nobody_answered_comes_again(store):
+    _, campaign, (ann, bob, *_) = make_study(store, gold=6, campaign={"practice_size": 2})
+    take_batch(store, campaign, ann)
+    answered = take_batch(store, campaign, bob).batch_id
+    lease = leases_of(store, answered)[0]
+    send(store, answered, bob, event("label", lease.id, label=lease.gold_grade))
+    later = AT + timedelta(days=1)
+    store.write(lambda session: expire(session, campaign, later))
+    kinds = [take_batch(store, campaign, who, later).batch_id for who in (ann, bob)]
+    with store.reading() as session:
+        assert [session.get(Batch, one).kind for one in kinds] == ["practice", "work"]
+
+
 def test_a_qualification_is_passed_or_ends(store):
     rule = {"qualification_size": 2, "qualification_needed": 2, "qualification_tries": 2}
     _, campaign, (ann, bob, *_) = make_study(store, gold=6, campaign=rule)

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, UploadFile
 
 from venire.api.forms import example
-from venire.desk.uploads import put_upload
-from venire.errors import NotAllowed
+from venire.desk.uploads import as_uploaded, put_upload
+from venire.errors import DataError, NotAllowed
 from venire.formats.study_folder import StudyFolder, read_study_folder, unpack_study
 from venire.http.deps import AnOwner, CurrentUser, TheStore
 from venire.service.importing import import_folder
@@ -39,9 +39,22 @@ def on_disk(file: UploadFile, name: str = "upload") -> Iterator[Path]:
 
 @contextmanager
 def unpacked(file: UploadFile) -> Iterator[StudyFolder]:
-    """A zip archive as a study folder; archives that mean harm are refused."""
+    """A zip archive as a study folder; archives that mean harm are refused.
+
+    Errors name the archive and the files in it as their owner knows them.
+    """
+    name = Path(file.filename or "the archive").name
     with on_disk(file) as path:
-        yield read_study_folder(unpack_study(path, path.parent / "study"))
+        try:
+            root = unpack_study(path, path.parent / "study")
+        except DataError as error:
+            raise DataError(str(error).replace(str(path), name)) from None
+        try:
+            folder = read_study_folder(root)
+        except DataError as error:
+            said = as_uploaded(error).replace(f"{root}/", "")
+            raise DataError(said.replace(str(root), name)) from None
+        yield folder
 
 
 @router.post("/studies/import", responses=example({**_FOLDER, "next": "/studies/4nTz0mQ2"}))

@@ -9,7 +9,7 @@ import click
 
 from venire.commands import campaign as campaigns
 from venire.commands import crowd
-from venire.errors import BadSetting
+from venire.errors import BadSetting, DataError, NotFound
 from venire.terminal.database import DATABASE, media_of, opened
 from venire.terminal.output import FORMAT, emit
 
@@ -70,11 +70,15 @@ def import_command(study: str, source: str, media: str | None, database: str, fo
         path: str | Path = source
         if source.endswith(".zip") and Path(source).is_file():
             path = unpack_study(source, Path(place) / "study")
-        folder = read_study_folder(path)
-        with opened(database) as store, store.writing() as session:
-            rows = import_folder(
-                session, find_study(session, study).id, folder, media=media_of(database, media)
-            )
+        with opened(database) as store:
+            with store.reading() as session:
+                try:
+                    study_id = find_study(session, study).id
+                except NotFound as error:
+                    raise DataError(f"{error}; make it with: venire study new {study!r}") from None
+            folder = read_study_folder(path)
+            with store.writing() as session:
+                rows = import_folder(session, study_id, folder, media=media_of(database, media))
     settings = {"study": study, "source": source, "database": database}
     emit("study import", rows, form=form, settings=settings, notes=[])
 

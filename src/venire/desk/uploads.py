@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, DataError
+from venire.errors import BadSetting, DataError, MissingColumns
 from venire.formats import read_qrels, read_runs
 from venire.formats.collection import read_collection
 from venire.formats.source import stem
@@ -63,7 +63,14 @@ def put_upload(session: Session, study_id: str, kind: str, path: Path, name: str
 
 
 def _named(error: DataError, path: Path, name: str) -> DataError:
-    return DataError(str(error).replace(str(path), name))
+    return DataError(as_uploaded(error).replace(str(path), name))
+
+
+def as_uploaded(error: DataError) -> str:
+    """What an error says, where a file was put in on a page: columns are named in the file."""
+    if not isinstance(error, MissingColumns):
+        return str(error)
+    return f"{str(error).partition(' (')[0]}; rename the columns in the file"
 
 
 def _table(

@@ -113,6 +113,7 @@ _DONE = (
             and_(Batch.kind == "qualification", Batch.valid.is_not(None)),
         )
     )
+    .where(or_(Batch.kind != "practice", Batch.state != "expired", Batch.gold_asked > 0))
     .group_by(Batch.kind, Batch.valid)
 )
 _STATES = {"draft": "not open yet", "closed": "closed"}
@@ -129,7 +130,10 @@ def _may_judge(session: Session, campaign: Campaign, annotator_id: str) -> None:
 def _kind(
     session: Session, campaign: Campaign, settings: CampaignSettings, annotator_id: str
 ) -> str:
-    """What comes next: practice once, qualification until passed, then work."""
+    """What comes next: practice once, qualification until passed, then work.
+
+    A practice that ran out before anything in it was answered comes again.
+    """
     done = session.execute(_DONE, {"campaign": campaign.id, "annotator": annotator_id}).all()
     if settings.practice_size and not any(kind == "practice" for kind, _, _ in done):
         return "practice"

@@ -13,7 +13,7 @@ from venire.content.instructions import show_instructions
 from venire.content.page import show_html
 from venire.content.text import show_text
 from venire.errors import NotAllowed, NotFound
-from venire.judging.settings import StudySettings
+from venire.judging.settings import CampaignSettings, StudySettings
 from venire.store.judging import Batch, Campaign, Judgment, Lease
 from venire.store.people import Membership, User
 from venire.store.studies import Document, Pair, Study, Topic
@@ -58,6 +58,7 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
         "batch": batch.id,
         "kind": "practice" if batch.kind == "practice" else "work",
         "state": batch.state,
+        "minutes": CampaignSettings.of(campaign.settings).minutes,
         "grouped": any(lease.cluster is not None for lease, *_ in rows),
         "relevant_from": settings.relevant_from,
         "study": study.name,

@@ -89,7 +89,8 @@ def change_settings(
     Raises
     ------
     Conflict
-        The values of the grades would change under judgments that were given on them.
+        The values of the grades would change under judgments that were given on them, or gold
+        would have a grade that is no longer on the scale.
     """
     study = get_study(session, study_id)
     if settings is not None:
@@ -97,6 +98,7 @@ def change_settings(
         after = StudySettings.of({**before.to_dict(), **settings})
         if after.values != before.values and _has_judgments(session, study_id):
             raise Conflict("the study has judgments: the values of its grades can no longer change")
+        _refuse_strange_gold(session, study_id, after)
         study.settings = after.to_dict()
     if name is not None and name.strip():
         study.name = name.strip()[:200]
@@ -114,6 +116,20 @@ def change_settings(
     )
     session.flush()
     return study
+
+
+def _refuse_strange_gold(session: Session, study_id: str, after: StudySettings) -> None:
+    grades = session.scalars(
+        select(Gold.grade)
+        .where(Gold.study_id == study_id, Gold.grade.not_in(after.values))
+        .order_by(Gold.grade)
+    ).all()
+    if grades:
+        raise Conflict(
+            f"{len(grades)} gold of this study have a grade that is not on the scale "
+            f"{', '.join(map(str, after.values))}: {', '.join(map(str, dict.fromkeys(grades)))}; "
+            "keep these grades, or put the gold in again with others first"
+        )
 
 
 def _has_judgments(session: Session, study_id: str) -> bool:

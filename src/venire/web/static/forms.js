@@ -11,7 +11,7 @@ export function values(form) {
   const found = {};
   for (const field of Array.from(form.elements)) {
     const input = /** @type {HTMLInputElement} */ (field);
-    if (!input.name || input.disabled) continue;
+    if (!input.name || input.matches(":disabled")) continue;
     if (input.type === "radio" && !input.checked) continue;
     /** @type {unknown} */
     let value = input.value;
@@ -22,6 +22,7 @@ export function values(form) {
       value = input.value.split("\n").map((line) => line.trim()).filter(Boolean);
     } else if (input instanceof HTMLSelectElement && input.multiple) {
       value = Array.from(input.selectedOptions).map((option) => option.value);
+      if (input.dataset.none === "all" && !input.selectedOptions.length) continue;
     }
     if (input.dataset.list !== undefined) {
       found[input.name] ??= [];
@@ -76,6 +77,7 @@ async function submit(event) {
   const buttons = form.querySelectorAll("button");
   buttons.forEach((button) => (button.disabled = true));
   complain(form, "");
+  form.querySelector(".said")?.remove();
   try {
     const upload = form.enctype === "multipart/form-data";
     const answer = await ask(path, {

@@ -213,12 +213,16 @@ function grades(item) {
   }
   const others = element("div", { class: "others" });
   for (const [key, name, act] of /** @type {[string, string, () => void][]} */ ([
-    ["s", "Cannot judge", cannot],
+    ["s", item.state === "skipped" ? "Skipped" : "Cannot judge", cannot],
     ["u", "Undo", undo],
     ["c", "Comment", comment],
     ["?", "Help", () => dialog("help").showModal()],
   ])) {
     const button = element("button", { type: "button", "aria-keyshortcuts": key }, element("kbd", {}, key), ` ${name}`);
+    if (key === "s") {
+      button.setAttribute("aria-pressed", String(["cannot", "skipped"].includes(item.state)));
+      if (item.reason) button.title = item.reason;
+    }
     button.addEventListener("click", act);
     others.append(button);
   }
@@ -494,6 +498,12 @@ function trouble(error, again) {
   say(end.textContent ?? "");
 }
 
+/** @param {number} minutes @returns {string} */
+function lasting(minutes) {
+  const [number, unit] = minutes < 120 ? [minutes, "minute"] : minutes < 2880 ? [Math.floor(minutes / 60), "hour"] : [Math.floor(minutes / 1440), "day"];
+  return `${number} ${unit}${number === 1 ? "" : "s"}`;
+}
+
 /** @type {(() => void)|null} */
 let retry = null;
 
@@ -588,8 +598,10 @@ document.querySelectorAll("[data-close]").forEach((button) => {
 });
 $("help-button").addEventListener("click", () => dialog("help").showModal());
 $("leave-button").addEventListener("click", () => {
-  if (batch && active && firstLive() < batch.items.length) dialog("leave").showModal();
-  else window.location.assign("/work");
+  if (batch && active && firstLive() < batch.items.length) {
+    $("kept-for").textContent = lasting(batch.minutes);
+    dialog("leave").showModal();
+  } else window.location.assign("/work");
 });
 $("keep").addEventListener("click", () => window.location.assign("/work"));
 $("give-back").addEventListener("click", async () => {

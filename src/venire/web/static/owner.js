@@ -39,13 +39,22 @@ function say(form, text) {
 /** What was read, and what was left out and why. @param {HTMLFormElement} form @param {any} answer */
 function report(form, answer) {
   const box = form.closest(".card")?.querySelector(".report") ?? form;
-  const list = element("ul", { class: "plainlist" });
-  for (const row of answer.rows ?? [answer]) list.append(element("li", {}, ...sentence(row)));
+  const rows = answer.rows ?? [answer];
+  const stored = (/** @type {any} */ row) => ["added", "changed", "unchanged"].some((name) => row[name]);
+  const lists = answer.rows
+    ? [...listed("What was read", rows.filter((/** @type {any} */ row) => !stored(row))), ...listed("What is in the study now", rows.filter(stored))]
+    : listed("What was read", rows);
   const notes = element("ul", { class: "small" });
   for (const note of answer.notes ?? []) notes.append(element("li", {}, note));
   const go = element("a", { class: "button", href: answer.next ?? location.href }, answer.next ? "Open the study" : "Show it");
   if (!answer.next) go.addEventListener("click", (event) => { event.preventDefault(); location.reload(); });
-  box.replaceChildren(element("h3", {}, "What was read"), list, notes, go);
+  box.replaceChildren(...lists, notes, go);
+}
+
+/** @param {string} title @param {any[]} rows @returns {Node[]} */
+function listed(title, rows) {
+  if (!rows.length) return [];
+  return [element("h3", {}, title), element("ul", { class: "plainlist" }, ...rows.map((row) => element("li", {}, ...sentence(row))))];
 }
 
 /** @param {any} row @returns {(Node|string)[]} */
@@ -54,7 +63,7 @@ function sentence(row) {
   const read = row.rows ?? row.read;
   const counts = ["added", "changed", "unchanged", "left_out"]
     .filter((name) => row[name])
-    .map((name) => `${number(row[name])} ${name.replace("_", " ")}`);
+    .map((name) => (/^(run|qrels) /.test(row.what ?? "") ? name.replace("added", "new") : `${number(row[name])} ${name.replace("_", " ")}`));
   const words = [read ? `${number(read)} read` : "", ...counts].filter(Boolean).join(", ") || "nothing new";
   return [element("strong", {}, row.what ?? row.kind), ` ${row.name ?? ""} `, words, row.reason ? `: ${row.reason}` : ""];
 }
