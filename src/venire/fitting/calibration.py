@@ -43,7 +43,7 @@ class Calibration:
     offsets : tuple of float [K]
         What is added to their logarithms afterwards: 0 for the lowest grade.
     spread : float
-        Factor of the standard deviations, after the slope.
+        Factor of the standard deviations.
     error_before, error_after : float
         Mean squared error on the known pairs, after as cross-validation has it.
     """
@@ -186,11 +186,11 @@ def learn(
     intercept, slope = line(mean, y, strength)
     pull, _ = strength_by_folds(fold, heat_loss, PULLS)
     temperature, offsets = warmth(probabilities, grade, pull)
-    # Residuals of pairs left out against the claimed variance, drawn to 1 by ten pairs.
-    claimed = float(np.mean((slope * sd) ** 2))
-    spread = 1.0
+    # Residuals of pairs left out against the claimed variance, drawn to the slope's by ten pairs.
+    claimed = float(np.mean(sd**2))
+    spread = slope
     if claimed > 0.0:
-        ratio = (float(np.sum((y - out) ** 2)) / claimed + 10.0) / (y.size + 10.0)
+        ratio = (float(np.sum((y - out) ** 2)) / claimed + 10.0 * slope**2) / (y.size + 10.0)
         spread = float(np.sqrt(ratio))
     return Calibration(
         pairs=int(y.size),
@@ -253,7 +253,7 @@ def calibrate(posterior: Posterior, gold: Qrels, *, seed: int = 0) -> Posterior:
         items=posterior.items.with_columns(
             pl.Series("estimate", found.intercept + found.slope * mean),
             pl.Series("mean", found.intercept + found.slope * mean),
-            pl.Series("sd", found.spread * found.slope * sd),
+            pl.Series("sd", found.spread * sd),
         ),
         probabilities=heated(posterior.probabilities, found.temperature, found.offsets),
         calibration=asdict(found),

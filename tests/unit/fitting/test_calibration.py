@@ -11,7 +11,7 @@ from venire import Qrels
 from venire.aggregation.committee import RESERVE, Committee
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.mean import Mean
-from venire.errors import BadSetting
+from venire.errors import BadSetting, DataError
 from venire.evaluation.calibration import reliability_diagram
 from venire.evaluation.truth import against_gold
 from venire.fitting import calibration
@@ -144,8 +144,25 @@ def test_intervals_cover_what_they_claim():
     p = np.eye(4)[truth] * 0.6 + 0.1
     found = learn(mean[:200], sd[:200], p[:200], np.arange(4.0), truth[:200], 0)
     centre = found.intercept + found.slope * mean[200:]
-    inside = np.abs(centre - truth[200:]) < 1.96 * found.spread * found.slope * 0.1
+    inside = np.abs(centre - truth[200:]) < 1.96 * found.spread * 0.1
     assert 0.92 < inside.mean() < 0.98
+
+
+def test_members_that_tell_nothing_are_not_sure():
+    rng = np.random.default_rng(7)
+    grade = rng.integers(0, 3, 200)
+    mean = 1.0 - 0.01 * grade + rng.normal(size=200) * 0.1  # the wrong way round: slope 0
+    found = learn(mean, np.full(200, 0.1), np.full((200, 3), 1 / 3), np.arange(3.0), grade, 0)
+    assert found.slope < 0.1
+    assert found.spread * 0.1 == pytest.approx(grade.std(), abs=0.05)
+
+
+def test_a_result_of_other_items_is_not_reweighed(made):
+    judgments, known, _ = made
+    posterior = Committee(members="dawid-skene,binary").fit(judgments)
+    fewer = replace(judgments, frame=judgments.frame.head(2000))
+    with pytest.raises(DataError, match="other items"):
+        Committee(members="dawid-skene,binary").reweigh(posterior, fewer, known)
 
 
 def test_the_diagram_by_hand():
