@@ -235,7 +235,7 @@ class Committee:
         if enough:
             found = learn(mean[rows], sd[rows], grades[rows], values, grade, seed)
             mean = found.intercept + found.slope * mean
-            sd = found.spread * sd
+            sd = found.width(sd)
             grades = heated(grades, found.temperature, found.offsets)
         held = np.flatnonzero(known[order] >= 0)
         at = known[order][held]

@@ -59,7 +59,8 @@ class Places:
     @cached_property
     def edge(self) -> NDArray[np.bool_]:
         """Which places lie on a threshold [T]."""
-        return (np.abs(self.position[:, None] - self.thresholds[1:-1]) <= 1e-9).any(axis=1)
+        away = np.abs(self.position[:, None] - self.thresholds[1:-1])
+        return np.asarray((away <= 1e-9).any(axis=1))
 
     @cached_property
     def grade(self) -> NDArray[np.int64]:
