@@ -38,6 +38,7 @@ reproduce: $(STAMP)  ## published tables beside ours, in reproduce/output
 	$(BIN)/python reproduce/trec_table.py
 	$(BIN)/python reproduce/spam.py
 	$(BIN)/python reproduce/ablation.py
+	$(BIN)/python reproduce/frontier.py
 	$(BIN)/python reproduce/cranfield.py
 
 $(STAMP): pyproject.toml constraints.txt

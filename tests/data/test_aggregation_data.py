@@ -107,9 +107,9 @@ def test_nine_fakes_an_item_on_trec(trec):
 
     judgments, gold = trec
     spammed = add_fakes(judgments, 9, seed=1)
-    found = {
-        name: against_gold(plugins.load("aggregator", name)().fit(spammed), gold).mse
-        for name in plugins.names("aggregator")
-    }
-    assert found["ordinal-mixture"] <= 0.66
-    assert min(found, key=found.get) == "ordinal-mixture"
+    ours = against_gold(OrdinalMixture(restarts=3).fit(spammed), gold).mse
+    assert ours <= 0.66
+    # Those that the source paper has beside it, and their like.
+    for name in ("mean", "median", "majority", "dawid-skene", "glad", "continuous", "binary"):
+        theirs = against_gold(plugins.load("aggregator", name)().fit(spammed), gold).mse
+        assert ours < theirs, name

@@ -52,8 +52,8 @@ class AnnotatorTypes:
     spam : str
         Kinds of spam, with commas between: ``uniform``, ``observed`` (as often as labels
         occur), ``one-label`` (one type for each label).
-    grade_prior : "uniform" or "learnt"
-        Of the position.
+    grade_prior : str
+        Of the position: "uniform", "learnt", or one number a grade with commas between.
     tolerance : float
         Stop when the bound changes by less.
     max_iterations : int

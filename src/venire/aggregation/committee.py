@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from venire import plugins
 from venire.engine import Engine, Serial, default_engine
-from venire.errors import BadSetting
+from venire.errors import BadSetting, DataError
 from venire.fitting import base
 from venire.fitting.calibration import FEWEST, Calibration, heated, known_rows, learn
 from venire.fitting.posterior import Posterior
@@ -136,11 +136,22 @@ class Committee:
         gold : Qrels
         seed : int
             Of the folds.
+
+        Raises
+        ------
+        DataError
+            When the result is of another model, or of other items.
         """
         base.same_model(posterior, NAME, judgments)
+        codes = judgments.codes
+        if not posterior.items.select(base.PAIR).equals(
+            codes.items.select(base.PAIR)[base.item_order(codes)]
+        ):
+            raise DataError("the posterior is of other items than the judgments: fit again")
         known, notes = base.known_grades(judgments, gold)
         names, results = list(posterior.state), list(posterior.state.values())
-        return self._finish(judgments, names, results, known, gold, seed, notes)
+        _, _, more = self._models(judgments, reserve=RESERVE in names)
+        return self._finish(judgments, names, results, known, gold, seed, (*notes, *more))
 
     def _models(
         self, judgments: Judgments, *, reserve: bool
@@ -224,7 +235,7 @@ class Committee:
         if enough:
             found = learn(mean[rows], sd[rows], grades[rows], values, grade, seed)
             mean = found.intercept + found.slope * mean
-            sd = found.spread * found.slope * sd
+            sd = found.width(sd)
             grades = heated(grades, found.temperature, found.offsets)
         held = np.flatnonzero(known[order] >= 0)
         at = known[order][held]

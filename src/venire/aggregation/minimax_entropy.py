@@ -45,6 +45,8 @@ class MinimaxEntropy:
         Penalty of the annotators' terms; 0 takes 1 for ordinal, 16 for categorical.
     beta : float
         Penalty of the items' terms.
+    grade_prior : str
+        "uniform", "learnt", or one number a grade with commas between.
     tolerance : float
         Stop when the objective changes by less.
     max_iterations : int
@@ -74,6 +76,7 @@ class MinimaxEntropy:
             raise BadSetting(f"form is 'ordinal' or 'categorical', not {self.form!r}")
         if self.alpha < 0 or not self.beta > 0:
             raise BadSetting("alpha must be 0 or more, and beta above 0")
+        base.grade_prior(self.grade_prior, None)
 
     def fit(
         self,

@@ -24,6 +24,9 @@ STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 """Pairs more that say: nothing is to be changed."""
 FLOOR = 0.005
 """Share of every probability that is spread evenly over the grades."""
+LEAST_SLOPE = 0.05
+OF_A_WIDTH = 5.0
+"""Pairs that say: the spread is the slope. Each has information 1/2 on the ln of a variance."""
 PULLS = (10.0, 30.0)
 """The same, of the probabilities: their temperature and offsets have K numbers to learn."""
 
@@ -42,8 +45,8 @@ class Calibration:
         Probabilities are raised to the power of 1 / temperature: above 1 makes them less sure.
     offsets : tuple of float [K]
         What is added to their logarithms afterwards: 0 for the lowest grade.
-    spread : float
-        Factor of the standard deviations, after the slope.
+    floor, spread : float
+        The calibrated variance is floor^2 + (spread * sd)^2.
     error_before, error_after : float
         Mean squared error on the known pairs, after as cross-validation has it.
     """
@@ -53,6 +56,7 @@ class Calibration:
     slope: float
     temperature: float
     offsets: tuple[float, ...]
+    floor: float
     spread: float
     error_before: float
     error_after: float
@@ -61,8 +65,13 @@ class Calibration:
         """Return one line in words."""
         return (
             f"calibrated with {self.pairs:,} known pairs: mean = {self.intercept:.3f} + "
-            f"{self.slope:.3f} x mean, temperature {self.temperature:.2f}, sd x {self.spread:.2f}"
+            f"{self.slope:.3f} x mean, temperature {self.temperature:.2f}, "
+            f"variance = {self.floor:.3f}^2 + ({self.spread:.2f} sd)^2"
         )
+
+    def width(self, sd: Floats) -> Floats:
+        """Return calibrated standard deviations."""
+        return np.hypot(self.floor, self.spread * sd)
 
 
 def folds_of(n: int, seed: int) -> NDArray[np.int64]:
@@ -145,6 +154,45 @@ def warmth(
     return float(np.exp(x[0])), (0.0, *map(float, x[1:]))
 
 
+def widths(error: Floats, sd: Floats, slope: float) -> tuple[float, float]:
+    """Return floor and spread: the Gaussian with the highest likelihood of the errors.
+
+    Its variance is floor^2 + (spread * sd)^2. A model that is too sure is so of some items
+    more than of others; a factor alone would leave those far too narrow. ln spread is drawn
+    to that of the slope by what five pairs say.
+
+    Parameters
+    ----------
+    error : float64 [n]
+        Of pairs that were left out.
+    sd : float64 [n]
+        As the model has it.
+    slope : float
+        Of the mean.
+    """
+    from scipy.optimize import minimize
+
+    usual = float(np.mean(error**2))
+    goal = 2.0 * float(np.log(max(slope, LEAST_SLOPE)))
+    if usual <= 0.0:
+        return 0.0, slope
+    square, claimed = error**2 / usual, sd**2 / usual
+
+    def loss(x: Floats) -> tuple[float, Floats]:
+        floor, stretched = np.exp(x[0]), np.exp(x[1]) * claimed
+        variance = floor + stretched
+        away = (1.0 - square / variance) / variance
+        value = float(np.sum(np.log(variance) + square / variance)) / 2.0
+        slopes = np.array([floor * away.sum(), stretched @ away]) / 2.0
+        pull = OF_A_WIDTH / 2.0 * np.array([0.0, x[1] - goal])
+        return value + 0.5 * float(pull[1] * (x[1] - goal)), slopes + pull
+
+    start = np.array([np.log(0.5), goal])
+    bounds = [(-20.0, 5.0), (goal - 10.0, goal + 10.0)]
+    x = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return float(np.sqrt(usual * np.exp(x[0]))), float(np.exp(x[1] / 2.0))
+
+
 def learn(
     mean: Floats,
     sd: Floats,
@@ -153,7 +201,7 @@ def learn(
     grade: NDArray[np.int64],
     seed: int,
 ) -> Calibration:
-    """Learn slope, intercept, temperature and spread from known pairs.
+    """Learn slope, intercept, temperature and widths from known pairs.
 
     Parameters
     ----------
@@ -186,18 +234,14 @@ def learn(
     intercept, slope = line(mean, y, strength)
     pull, _ = strength_by_folds(fold, heat_loss, PULLS)
     temperature, offsets = warmth(probabilities, grade, pull)
-    # Residuals of pairs left out against the claimed variance, drawn to 1 by ten pairs.
-    claimed = float(np.mean((slope * sd) ** 2))
-    spread = 1.0
-    if claimed > 0.0:
-        ratio = (float(np.sum((y - out) ** 2)) / claimed + 10.0) / (y.size + 10.0)
-        spread = float(np.sqrt(ratio))
+    floor, spread = widths(y - out, sd, slope)
     return Calibration(
         pairs=int(y.size),
         intercept=intercept,
         slope=slope,
         temperature=temperature,
         offsets=offsets,
+        floor=floor,
         spread=spread,
         error_before=float(np.mean((y - mean) ** 2)),
         error_after=after,
@@ -221,8 +265,9 @@ def calibrate(posterior: Posterior, gold: Qrels, *, seed: int = 0) -> Posterior:
     .. math:: \hat z_m' = a + b \hat z_m, \qquad p_{mk}' \propto p_{mk}^{1/T} e^{o_k}
 
     a and b are drawn to 0 and 1, T to 1 and o to 0, with strengths chosen by
-    cross-validation over the known pairs; the sd is stretched so that squared errors are as
-    large as it says. The known pairs must not have been held in the fit.
+    cross-validation over the known pairs; the variance becomes a floor and a multiple of
+    what it was, under which errors of pairs left out are most likely. The known pairs must
+    not have been held in the fit.
 
     Source: temperature and offsets, Guo et al., "On calibration of modern neural
     networks" (ICML 2017).
@@ -253,7 +298,7 @@ def calibrate(posterior: Posterior, gold: Qrels, *, seed: int = 0) -> Posterior:
         items=posterior.items.with_columns(
             pl.Series("estimate", found.intercept + found.slope * mean),
             pl.Series("mean", found.intercept + found.slope * mean),
-            pl.Series("sd", found.spread * found.slope * sd),
+            pl.Series("sd", found.width(sd)),
         ),
         probabilities=heated(posterior.probabilities, found.temperature, found.offsets),
         calibration=asdict(found),

@@ -11,11 +11,11 @@ from venire import Qrels
 from venire.aggregation.committee import RESERVE, Committee
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.mean import Mean
-from venire.errors import BadSetting
+from venire.errors import BadSetting, DataError
 from venire.evaluation.calibration import reliability_diagram
 from venire.evaluation.truth import against_gold
 from venire.fitting import calibration
-from venire.fitting.calibration import calibrate, heated, learn, line, warmth
+from venire.fitting.calibration import calibrate, heated, learn, line, warmth, widths
 from venire.fitting.weights import convex, member_weights
 from venire.simulation.crowds import CROWDS, simulated_crowd
 
@@ -47,7 +47,7 @@ def test_a_temperature_and_offsets_that_are_off_are_found():
     assert offsets == pytest.approx((0.0, 0.5, -0.5), abs=0.08)
 
 
-def test_the_gradient_of_the_temperature_is_that_of_finite_differences(monkeypatch):
+def test_gradients_are_those_of_finite_differences(monkeypatch):
     import scipy.optimize
 
     rng = np.random.default_rng(3)
@@ -60,10 +60,13 @@ def test_the_gradient_of_the_temperature_is_that_of_finite_differences(monkeypat
         return real(function, x, **options)
 
     monkeypatch.setattr(scipy.optimize, "minimize", spy)
-    warmth(p, grade, 5.0)
-    at = np.array([0.3, -0.2, 0.4])
-    expected = approx_fprime(at, lambda x: seen["f"](x)[0], 1e-7)
-    assert seen["f"](at)[1] == pytest.approx(expected, abs=1e-4)
+    for ask, at in (
+        (lambda: warmth(p, grade, 5.0), np.array([0.3, -0.2, 0.4])),
+        (lambda: widths(p[:, 0], p[:, 1], 0.8), np.array([-0.4, 0.3])),
+    ):
+        ask()
+        expected = approx_fprime(at, lambda x: seen["f"](x)[0], 1e-7)
+        assert seen["f"](at)[1] == pytest.approx(expected, abs=1e-4)
 
 
 def test_weights_are_convex_and_find_the_good_member():
@@ -144,8 +147,38 @@ def test_intervals_cover_what_they_claim():
     p = np.eye(4)[truth] * 0.6 + 0.1
     found = learn(mean[:200], sd[:200], p[:200], np.arange(4.0), truth[:200], 0)
     centre = found.intercept + found.slope * mean[200:]
-    inside = np.abs(centre - truth[200:]) < 1.96 * found.spread * found.slope * 0.1
+    inside = np.abs(centre - truth[200:]) < 1.96 * found.width(sd[200:])
     assert 0.92 < inside.mean() < 0.98
+
+
+def test_widths_of_the_true_variance_are_found():
+    rng = np.random.default_rng(8)
+    sd = rng.uniform(0.0, 1.0, 20_000)
+    error = rng.normal(size=sd.size) * np.sqrt(0.3**2 + (1.5 * sd) ** 2)
+    for unit in (1.0, 25.0):
+        floor, spread = widths(unit * error, unit * sd, 1.0)
+        assert floor == pytest.approx(0.3 * unit, rel=0.05)
+        assert spread == pytest.approx(1.5, rel=0.03)
+    assert widths(np.zeros(60), sd[:60], 0.9) == (0.0, 0.9)
+    floor, _ = widths(error[:500], np.zeros(500), 1.0)
+    assert floor == pytest.approx(error[:500].std(), rel=0.01)
+
+
+def test_members_that_tell_nothing_are_not_sure():
+    rng = np.random.default_rng(7)
+    grade = rng.integers(0, 3, 200)
+    mean = 1.0 - 0.01 * grade + rng.normal(size=200) * 0.1  # the wrong way round: slope 0
+    found = learn(mean, np.full(200, 0.1), np.full((200, 3), 1 / 3), np.arange(3.0), grade, 0)
+    assert found.slope < 0.1
+    assert found.width(np.array([0.1])) == pytest.approx(grade.std(), abs=0.05)
+
+
+def test_a_result_of_other_items_is_not_reweighed(made):
+    judgments, known, _ = made
+    posterior = Committee(members="dawid-skene,binary").fit(judgments)
+    fewer = replace(judgments, frame=judgments.frame.head(2000))
+    with pytest.raises(DataError, match="other items"):
+        Committee(members="dawid-skene,binary").reweigh(posterior, fewer, known)
 
 
 def test_the_diagram_by_hand():
