@@ -59,13 +59,8 @@ class Places:
     @cached_property
     def edge(self) -> NDArray[np.bool_]:
         """Which places lie on a threshold [T]."""
-<<<<<<< HEAD
-        on = np.abs(self.position[:, None] - self.thresholds[1:-1]) <= 1e-9
-        return np.asarray(on.any(axis=1), dtype=np.bool_)
-=======
         away = np.abs(self.position[:, None] - self.thresholds[1:-1])
         return np.asarray((away <= 1e-9).any(axis=1))
->>>>>>> i7b
 
     @cached_property
     def grade(self) -> NDArray[np.int64]:
