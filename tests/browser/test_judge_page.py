@@ -11,7 +11,7 @@ from sqlalchemy import delete, func, select, update
 from server_for_tests import Server
 from studies_for_tests import make_study
 from venire.service import people
-from venire.store.judging import Batch, Event, Judgment, Lease
+from venire.store.judging import Batch, Campaign, Event, Judgment, Lease
 from venire.store.people import Membership, SignIn
 from venire.store.session import Store
 from venire.store.studies import Document
@@ -130,6 +130,22 @@ def test_cannot_judge_comment_and_help_by_keyboard(judge):
             select(Event.kind).where(Event.annotator_id == judge.user).order_by(Event.seq)
         ).all()
     assert kinds == ["comment", "cannot"]
+
+
+def test_what_cannot_be_judged_in_practice_holds_nobody_up(judge):
+    rules = {"practice_size": 2, "overlap": 2}
+    _, campaign, _ = make_study(judge.store, gold=8, people=0, campaign=rules)
+    with judge.store.writing() as session:
+        study = session.get(Campaign, campaign).study_id
+        session.add(Membership(study_id=study, user_id=judge.user, role="annotator"))
+    judge.goto(f"{judge.server.url}/judge/{campaign}")
+    judge.locator("#help[open]").wait_for()
+    judge.keyboard.press("Enter")
+    judge.locator("#document[data-lease]").wait_for()
+    judge.keyboard.press("s")
+    press(judge, "1")
+    judge.keyboard.press("ArrowLeft")
+    judge.locator("#grades [aria-keyshortcuts=s][aria-pressed=true]").wait_for()
 
 
 def test_keys_with_modifiers_and_held_keys_do_nothing(judge):

@@ -324,7 +324,7 @@ function label(value) {
 function moved(places) {
   history.push(places);
   const place = Math.max(...places);
-  if (batch.kind === "practice") {
+  if (batch.kind === "practice" && batch.items[place].state === "judged") {
     progress();
     grades(batch.items[place]);
     return;
