@@ -18,6 +18,12 @@ from venire.service import people
 from venire.service.jobs import run_pending, submit
 
 KINDS = ("agreement", "aggregate", "evaluate", "trust")
+CROWD = {
+    "repeatability": {"groups": ["Wave 1", "qrels:old"], "permutations": 5, "bootstrap": 20},
+    "annotators": {"most": 2, "draws": 5},
+    "next-best": {"budget": 2},
+    "forecast": {"grades": "qrels:old", "replays": 2},
+}
 MORE = ("data?part=documents", "data?part=files", "data?part=gold", "topic?query_id=q1",
         "document?doc_id=d1&query_id=q1")  # fmt: skip
 
@@ -33,6 +39,8 @@ def world(tmp_path_factory):
         people.invite(session, world.study, "annotator", name="Fay")
         for kind in KINDS:
             submit(session, world.study, kind, {"bootstrap": 20} if kind == "agreement" else {})
+        for kind, settings in CROWD.items():
+            submit(session, world.study, kind, settings)
     run_pending(world.store)
     yield world
     world.store.close()
@@ -176,3 +184,40 @@ def test_the_overview_follows_without_a_reload(world, address, page):
     field.evaluate("(one) => (one.textContent = 'stale')")
     playwright = pytest.importorskip("playwright.sync_api")
     playwright.expect(field).not_to_have_text("stale", timeout=20_000)
+
+
+def test_the_crowd_page_at_both_widths(world, address, page):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto(f"{address}{world.here}/crowd")
+        page.wait_for_function("document.querySelectorAll('[data-chart] .main-svg').length >= 4")
+        page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+        faults = [(one["id"], one["impact"], [node["html"][:200] for node in one["nodes"][:3]])
+                  for one in axe.run(page).response["violations"]
+                  if one["impact"] in ("serious", "critical")]  # fmt: skip
+        assert not faults, json.dumps(faults, indent=1)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_a_forecast_is_asked_for_and_kept_from_the_page(world, address, page):
+    page.goto(f"{address}{world.here}/crowd")
+    page.select_option("#plan-grades", "qrels:old")
+    page.fill("#plan-overlap", "1, 2")
+    page.fill("#plan-replays", "2")
+    page.click("#plan button:has-text('Play')")
+    page.wait_for_selector("#plan [data-job]")
+    assert run_pending(world.store) == 1
+    page.goto(f"{address}{world.here}/crowd")
+    assert page.locator("#keep-design option").count() == 2
+    page.click("#plan button:has-text('Keep')")
+    page.wait_for_selector("#plan h3:has-text('Expected and so far')")
+
+
+def test_more_judgments_are_asked_for_with_one_confirmation(world, address, page):
+    page.goto(f"{address}{world.here}/crowd")
+    asked = []
+    page.on("dialog", lambda one: (asked.append(one.message), one.accept()))
+    page.click("#next button:has-text('Ask for 2 judgments')")
+    page.wait_for_selector("#next .notice:has-text('were asked for')")
+    assert len(asked) == 1

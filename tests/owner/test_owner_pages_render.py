@@ -108,3 +108,78 @@ def test_what_a_judge_could_read_stays_harmless(world, ada):
         text = ada.get(world.here + path, headers=HTML).text
         assert "<script>alert" not in text, path
         assert "<img src=x" not in text, path
+
+
+CROWD = {
+    "repeatability": {"groups": ["Wave 1", "qrels:old"], "measures": ["AP"], "permutations": 5},
+    "annotators": {"measures": ["AP", "P@10"], "most": 2, "draws": 5},
+    "next-best": {"budget": 2},
+    "forecast": {"grades": "qrels:old", "replays": 2},
+}
+
+
+@pytest.fixture
+def crowd(world):
+    """The four jobs of the Crowd page, done."""
+    with world.store.writing() as session:
+        for kind, settings in CROWD.items():
+            submit(session, world.study, kind, settings)
+    run_pending(world.store)
+    return {one["kind"]: one for one in world.client("ada").get(f"{world.api}/jobs").json()}
+
+
+def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
+    assert {one["state"] for one in crowd.values()} == {"done"}, crowd
+    for client in (ada, world.client("vera")):
+        text = client.get(f"{world.here}/crowd", headers=HTML).text
+        assert "data-job" not in text
+        assert text.count("data-chart") == 4
+        assert text.count("</caption>") >= 8
+        assert "Swaps that matter" in text
+        assert "judgments a pair for the target" in text
+        assert 'class="empty"' not in text
+        assert world.users["ben"] not in text
+        assert not re.search(r"\s(style|on\w+)=", text)
+        ids = re.findall(r'\sid="([^"]+)"', text)
+        assert len(ids) == len(set(ids))
+    assert 'data-send="/api' not in text
+
+
+def test_more_judgments_are_asked_for_once(world, ada, crowd):
+    form = {"job_id": crowd["next-best"]["job_id"], "campaign_id": world.campaign}
+    path = f"{world.api}/more-judgments"
+    assert world.client("vera").post(path, json=form).status_code == 403
+    assert world.client("ben").post(path, json=form).status_code == 404
+    before = ada.get(f"{world.api}/campaigns").json()[0]["asked"]
+    assert ada.post(path, json=form).json() == {"asked": 2}
+    assert ada.get(f"{world.api}/campaigns").json()[0]["asked"] == before + 2
+    answer = ada.post(path, json=form)
+    assert answer.status_code == 409
+    assert "asked for already" in answer.json()["error"]
+    text = ada.get(f"{world.here}/crowd").text
+    assert "2 of these 2 judgments were asked for" in text
+    assert "more-judgments" not in text
+    wrong = {**form, "job_id": crowd["forecast"]["job_id"]}
+    assert ada.post(path, json=wrong).status_code == 404
+
+
+def test_a_forecast_is_kept_and_compared(world, ada, crowd):
+    path = f"{world.api}/forecasts"
+    form = {"job_id": crowd["forecast"]["job_id"], "campaign_id": world.campaign, "design": 1}
+    assert world.client("vera").post(path, json=form).status_code == 403
+    beside = f"{world.api}/campaigns/{world.campaign}/forecast"
+    assert ada.get(beside).status_code == 404
+    assert ada.post(path, json={**form, "design": 3}).status_code == 404
+    assert ada.post(path, json=form).json() == {"kept": True}
+    rows = {row["what"]: row for row in ada.get(beside).json()}
+    assert rows["judgments"]["expected"] == crowd["forecast"]["result"]["rows"][1]["judgments"]
+    assert rows["judgments"]["so_far"] == 8
+    assert "Expected and so far" in ada.get(f"{world.here}/crowd").text
+
+
+def test_designs_are_whole_numbers(ada, world):
+    for designs in ({"overlap": [1.5]}, {"overlap": ["x"]}, {"overlap": []}, {"width": [1]}):
+        body = {"kind": "forecast", "settings": {"designs": designs}}
+        answer = ada.post(f"{world.api}/jobs", json=body)
+        assert answer.status_code == 422, designs
+        assert "lists of whole numbers" in answer.json()["error"]

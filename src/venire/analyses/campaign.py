@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib.metadata import version
 from typing import Any
 
 from venire.analyses.evaluate import check_grades
@@ -41,21 +42,30 @@ def check_forecast(_session: Any, _study_id: str, settings: Mapping[str, Any]) -
 
 
 def _designs(choices: Mapping[str, Any]) -> list[Any]:
+    words = (
+        "designs are lists of whole numbers for depth, overlap, batch_size, gold_size, gold_errors"
+    )
     try:
-        return grid(**choices)
+        found = grid(**choices)
     except TypeError:
-        raise BadSetting(
-            "designs are lists of numbers for depth, overlap, batch_size, gold_size, gold_errors"
-        ) from None
+        raise BadSetting(words) from None
+    if not found or any(type(value) is not int for one in found for value in vars(one).values()):
+        raise BadSetting(words)
+    return found
 
 
 def _crowd(expected: Mapping[str, Any]) -> Crowd:
     try:
-        return Crowd(**expected)
+        return Crowd(**_said(expected))
     except TypeError:
         raise BadSetting(
             "a crowd has spam, accuracy, seconds, price, fee and pay_rejected"
         ) from None
+
+
+def _said(expected: Mapping[str, Any]) -> dict[str, Any]:
+    """What a form says of a crowd; what it leaves open has its default, or that of the pilot."""
+    return {name: value for name, value in expected.items() if value is not None}
 
 
 def run_forecast(
@@ -74,7 +84,7 @@ def run_forecast(
             pilot = judgments(session, job.study_id, given["pilot"])
     crowd = _crowd(given["crowd"])
     if pilot is not None:
-        crowd = crowd_of_pilot(pilot, truth, **given["crowd"])
+        crowd = crowd_of_pilot(pilot, truth, **_said(given["crowd"]))
     found = forecast(
         truth,
         runs,
@@ -126,6 +136,7 @@ def run_next(
         "rows": plain(found.frame.head(100).to_dicts()),
         "notes": list(found.notes),
         "settings": given,
+        "version": version("venire"),
     }
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from venire.analyses.inputs import checked, plain
+import polars as pl
+
+from venire.analyses.inputs import checked, parquet, plain
 from venire.errors import BadSetting, DataError
 from venire.measures import parse
 from venire.models import build
@@ -55,7 +57,8 @@ def run(
 ) -> dict[str, Any]:
     """Compare ``groups``: campaigns by name or id, or grades (``settled``, ``qrels:NAME``).
 
-    Keeps the page as HTML.
+    Keeps the page as HTML; ``scores``, ``strictness``, ``agreement`` and, where there are any,
+    ``swaps`` as Parquet.
     """
     given = checked(job.settings, SETTINGS)
     progress(Event("reading runs and judgments", 0, 2))
@@ -79,6 +82,15 @@ def run(
     )
     page = repeatability_page(found).render(f"Venire {found.version}, seed {found.seed}")
     keep(store, job, "report.html", page.encode())
+    keep(store, job, "scores.parquet", parquet(found.scores))
+    for name, rows in (
+        ("swaps", found.swaps),
+        ("strictness", found.strictness),
+        ("agreement", found.agreement),
+    ):
+        if rows:
+            frame = pl.DataFrame(rows, infer_schema_length=None)
+            keep(store, job, f"{name}.parquet", parquet(frame))
     return {
         "sentence": found.sentence,
         "rows": plain(found.orders),

@@ -185,6 +185,21 @@ class NewJob(Form):
     settings: JobSettings = JobSettings()
 
 
+class MoreJudgments(Form):
+    """A finished job ``next-best``, whose pairs a campaign is to judge once more."""
+
+    job_id: str = Field(max_length=100)
+    campaign_id: str = Field(max_length=100)
+
+
+class KeptForecast(Form):
+    """The design, counted from 0, of a finished job ``forecast`` to keep with a campaign."""
+
+    job_id: str = Field(max_length=100)
+    campaign_id: str = Field(max_length=100)
+    design: int = Field(ge=0, le=100_000)
+
+
 class Simulation(Form):
     """A simulation of grouped judging, as the job ``simulate`` takes it."""
 

@@ -2,9 +2,20 @@
 
 from fastapi import APIRouter
 
-from venire.pages import analysis, data, decide, export, home, overview, people, setup, simulation
+from venire.pages import (
+    analysis,
+    crowd,
+    data,
+    decide,
+    export,
+    home,
+    overview,
+    people,
+    setup,
+    simulation,
+)
 
 routers: tuple[APIRouter, ...] = tuple(
     part.router
-    for part in (home, overview, data, setup, simulation, people, decide, analysis, export)
+    for part in (home, overview, data, setup, simulation, people, decide, analysis, crowd, export)
 )

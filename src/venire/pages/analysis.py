@@ -36,7 +36,7 @@ def plotly_script() -> FileResponse:
     return FileResponse(path, media_type="text/javascript", headers=headers)
 
 
-def _table(session: Reading, job: Job | None, name: str) -> pl.DataFrame | None:
+def kept_table(session: Reading, job: Job | None, name: str) -> pl.DataFrame | None:
     """A table that a job has kept, or None."""
     if job is None or f"{name}.parquet" not in jobs.parts(session, job.id):
         return None
@@ -51,7 +51,7 @@ def _page(
     chosen = next((job for job in known if job.id == job_id), done[0] if done else None)
     names = {row["user_id"]: row["name"] for row in lists.members(session, one.study_id)}
     more = _FOUND[kind](session, chosen) if chosen is not None and chosen.result else {}
-    more = {key: _named(value, names) for key, value in more.items()}
+    more = {key: named(value, names) for key, value in more.items()}
     return study_page(
         f"{tab}.html",
         request,
@@ -62,7 +62,7 @@ def _page(
         kind=kind,
         jobs=known,
         job=chosen,
-        result=_named(chosen.result, names) if chosen is not None else None,
+        result=named(chosen.result, names) if chosen is not None else None,
         parts_kept=[] if chosen is None else jobs.parts(session, chosen.id),
         campaigns=lists.campaigns(session, one.study_id),
         counts=counts(session, one.study_id),
@@ -71,7 +71,7 @@ def _page(
     )
 
 
-def _named(value: Any, names: Mapping[str, str]) -> Any:
+def named(value: Any, names: Mapping[str, str]) -> Any:
     """The same, with the names of annotators where their ids stand: owners know people by name."""
     if isinstance(value, str):
         if value in names:
@@ -80,9 +80,9 @@ def _named(value: Any, names: Mapping[str, str]) -> Any:
             value = value.replace(who, names.get(who, who))
         return value
     if isinstance(value, list):
-        return [_named(one, names) for one in value]
+        return [named(one, names) for one in value]
     if isinstance(value, dict):
-        return {key: _named(one, names) for key, one in value.items()}
+        return {key: named(one, names) for key, one in value.items()}
     return value
 
 
@@ -151,7 +151,7 @@ def _models() -> list[dict[str, Any]]:
 
 
 def _agreement(session: Reading, job: Job) -> Mapping[str, Any]:
-    tables = {name: _table(session, job, name) for name in ("topics", "grades", "annotators")}
+    tables = {name: kept_table(session, job, name) for name in ("topics", "grades", "annotators")}
     topics = tables["topics"]
     return {
         "chart": None if topics is None else charts.by_topic(topics, "alpha_ordinal", "alpha"),
@@ -160,8 +160,8 @@ def _agreement(session: Reading, job: Job) -> Mapping[str, Any]:
 
 
 def _aggregate(session: Reading, job: Job) -> Mapping[str, Any]:
-    items, people = _table(session, job, "items"), _table(session, job, "annotators")
-    bounds = _table(session, job, "bounds")
+    items, people = kept_table(session, job, "items"), kept_table(session, job, "annotators")
+    bounds = kept_table(session, job, "bounds")
     if items is None:
         return {}
     uncertain = items.sort("sd", descending=True, nulls_last=True) if "sd" in items else items
@@ -180,7 +180,7 @@ def _evaluate(session: Reading, job: Job) -> Mapping[str, Any]:
 
 
 def _trust(session: Reading, job: Job) -> Mapping[str, Any]:
-    left = _table(session, job, "leave_one_out")
+    left = kept_table(session, job, "leave_one_out")
     if left is None:
         return {}
     return {"left": left.to_dicts(), "chart": charts.moves(left)}

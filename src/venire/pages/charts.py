@@ -117,6 +117,87 @@ def moves(frame: pl.DataFrame) -> Chart | None:
     }
 
 
+def lines(
+    rows: Sequence[dict[str, Any]], x: str, y: Sequence[str], titles: tuple[str, str]
+) -> Chart | None:
+    """A line for each column of ``y`` over the values of ``x``, which are named or whole."""
+    if not rows:
+        return None
+    return {
+        "data": [_line([row[x] for row in rows], [row[name] for row in rows], name) for name in y],
+        "layout": _titled(titles, isinstance(rows[0][x], str)),
+    }
+
+
+def by_measure(
+    rows: Sequence[dict[str, Any]], x: str, y: str, titles: tuple[str, str]
+) -> Chart | None:
+    """A line for each measure."""
+    if not rows:
+        return None
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["measure"], []).append(row)
+    return {
+        "data": [
+            _line([row[x] for row in mine], [row[y] for row in mine], name)
+            for name, mine in found.items()
+        ],
+        "layout": _titled(titles, False),
+    }
+
+
+def pareto(rows: Sequence[dict[str, Any]]) -> Chart | None:
+    """A mark for each design; those that no other beats in money and tau are joined."""
+    known = [row for row in rows if row["tau"] is not None]
+    if not known:
+        return None
+    front = sorted((row for row in known if row["best"]), key=lambda row: float(row["money"]))
+    parts = [("worth a look", front, "lines+markers", {"symbol": "circle", "size": 10})]
+    others = [row for row in known if not row["best"]]
+    parts.append(("others", others, "markers", {"symbol": "x", "size": 9, "color": GREY}))
+    return {
+        "data": [
+            {
+                **_line([row["money"] for row in some], [row["tau"] for row in some], name),
+                "mode": mode,
+                "marker": marker,
+                "text": [_plain(row["design"]) for row in some],
+                "hovertemplate": "%{text}<br>money %{x:,.2f}<br>tau %{y:.3f}<extra></extra>",
+            }
+            for name, some, mode, marker in parts
+            if some
+        ],
+        "layout": {
+            "legend": {"orientation": "h", "y": -0.25},
+            "xaxis": {"title": {"text": "money"}, "rangemode": "tozero"},
+            "yaxis": {"title": {"text": "tau"}},
+        },
+    }
+
+
+def _line(x: list[Any], y: list[Any], name: str) -> Chart:
+    return {
+        "type": "scatter",
+        "mode": "lines+markers",
+        "name": _plain(name),
+        "x": [_plain(one) if isinstance(one, str) else one for one in x],
+        "y": y,
+    }
+
+
+def _titled(titles: tuple[str, str], names: bool) -> Chart:
+    across: Chart = {
+        "title": {"text": titles[0]},
+        **({"type": "category"} if names else {"dtick": 1}),
+    }
+    return {
+        "legend": {"orientation": "h", "y": -0.25},
+        "xaxis": across,
+        "yaxis": {"title": {"text": titles[1]}},
+    }
+
+
 def _mark(rows: Sequence[dict[str, Any]], name: str, **marker: Any) -> Chart:
     return {
         "type": "scatter",

@@ -23,6 +23,7 @@ TABS = {
     "aggregate": "Aggregate",
     "evaluate": "Evaluate",
     "trust": "Trust",
+    "crowd": "Crowd",
     "export": "Export",
 }
 

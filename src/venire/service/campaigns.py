@@ -179,13 +179,17 @@ def raise_overlap(
     *,
     by: str | None = None,
     reason: str = "",
+    job: str | None = None,
 ) -> int:
     """Ask for one more judgment of each of these (query_id, doc_id); how many tasks got a place.
 
     What was asked is kept as a decision, so that the places stay when the pool changes. Pairs that
-    are no task of the campaign (gold, or not in the pool) are passed over.
+    are no task of the campaign (gold, or not in the pool) are passed over. What a job chose is
+    asked for once: a second time is a :class:`venire.errors.Conflict`.
     """
     campaign = get_campaign(session, campaign_id)
+    if job is not None and asked_for(session, campaign.study_id, job) is not None:
+        raise Conflict("these judgments were asked for already; choose anew")
     wanted = set(pairs)
     rows = session.execute(
         select(Task.pair_id, Topic.query_id, Document.doc_id)
@@ -204,13 +208,23 @@ def raise_overlap(
             subject=campaign_id,
             verdict="raised",
             reason=reason,
-            facts={"pairs": ids},
+            facts={"pairs": ids} if job is None else {"pairs": ids, "job": job},
             decided_by=by,
         )
     )
     session.flush()
     sync_tasks(session, campaign)
     return len(ids)
+
+
+def asked_for(session: Session, study_id: str, job: str) -> int | None:
+    """How many of the judgments that a job chose were asked for; None where none were yet."""
+    for facts in session.scalars(
+        select(Decision.facts).where(Decision.kind == "overlap", Decision.study_id == study_id)
+    ):
+        if facts.get("job") == job:
+            return len(facts["pairs"])
+    return None
 
 
 def _more_places(session: Session, campaign: Campaign) -> None:

@@ -18,11 +18,17 @@ export function values(form) {
     if (input.type === "checkbox") value = input.checked;
     else if (input.type === "number" || input.dataset.type === "number") {
       value = input.value === "" ? null : Number(input.value);
+    } else if (input.dataset.type === "numbers") {
+      value = input.value.split(/[\s,;]+/).filter(Boolean).map((one) => (Number.isNaN(Number(one)) ? one : Number(one)));
     } else if (input.dataset.type === "lines") {
       value = input.value.split("\n").map((line) => line.trim()).filter(Boolean);
     } else if (input instanceof HTMLSelectElement && input.multiple) {
       value = Array.from(input.selectedOptions).map((option) => option.value);
+<<<<<<< HEAD
       if (input.dataset.none === "all" && !input.selectedOptions.length) continue;
+=======
+      if (input.dataset.none !== undefined && !input.selectedOptions.length) value = null;
+>>>>>>> i6p
     }
     if (input.dataset.list !== undefined) {
       found[input.name] ??= [];
