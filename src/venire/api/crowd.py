@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 from fastapi import APIRouter
-from sqlalchemy.orm import Session
 
 from venire.api.forms import KeptForecast, MoreJudgments, example
 from venire.errors import Conflict, NotFound
@@ -19,7 +18,7 @@ router = APIRouter(prefix="/api/studies/{study_id}", tags=["crowd campaigns"])
 _BESIDE = {"what": "judgments", "expected": 720.0, "so_far": 310}
 
 
-def _finished(session: Session, study_id: str, job_id: str, kind: str) -> Job:
+def _finished(session: Any, study_id: str, job_id: str, kind: str) -> Job:
     job = jobs.get_job(session, job_id, study_id)
     if job.kind != kind:
         raise NotFound(f"{kind} job", job_id)

@@ -24,11 +24,8 @@ export function values(form) {
       value = input.value.split("\n").map((line) => line.trim()).filter(Boolean);
     } else if (input instanceof HTMLSelectElement && input.multiple) {
       value = Array.from(input.selectedOptions).map((option) => option.value);
-<<<<<<< HEAD
       if (input.dataset.none === "all" && !input.selectedOptions.length) continue;
-=======
       if (input.dataset.none !== undefined && !input.selectedOptions.length) value = null;
->>>>>>> i6p
     }
     if (input.dataset.list !== undefined) {
       found[input.name] ??= [];
