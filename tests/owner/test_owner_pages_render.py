@@ -6,6 +6,8 @@ import pytest
 
 from venire.pages.common import TABS
 from venire.service.jobs import run_pending, submit
+from venire.service.studies import put_file
+from venire.tables.qrels import Qrels
 
 PAGES = [
     *(f"/{tab}" if tab else "" for tab in TABS),
@@ -111,17 +113,20 @@ def test_what_a_judge_could_read_stays_harmless(world, ada):
 
 
 CROWD = {
-    "repeatability": {"groups": ["Wave 1", "qrels:old"], "measures": ["AP"], "permutations": 5},
+    "repeatability": {"groups": ["Wave 1", "qrels:expert"], "measures": ["AP"], "permutations": 5},
     "annotators": {"measures": ["AP", "P@10"], "most": 2, "draws": 5},
     "next-best": {"budget": 2},
-    "forecast": {"grades": "qrels:old", "replays": 2},
+    "forecast": {"grades": "qrels:expert", "replays": 2},
 }
 
 
 @pytest.fixture
 def crowd(world):
     """The four jobs of the Crowd page, done."""
+    grades = {query: {f"d{i}": i % 2 for i in range(6)} | {"g&1": 1} for query in ("q1", "q/2")}
     with world.store.writing() as session:
+        # Of every document: which of them the annotators were given is chance.
+        put_file(session, world.study, "qrels", "expert", Qrels.from_dict(grades).frame, [])
         for kind, settings in CROWD.items():
             submit(session, world.study, kind, settings)
     run_pending(world.store)
@@ -151,6 +156,10 @@ def test_more_judgments_are_asked_for_once(world, ada, crowd):
     assert world.client("vera").post(path, json=form).status_code == 403
     assert world.client("ben").post(path, json=form).status_code == 404
     before = ada.get(f"{world.api}/campaigns").json()[0]["asked"]
+    other = ada.post(f"{world.api}/campaigns", json={"name": "Wave 2"}).json()["campaign_id"]
+    ada.post(f"{world.api}/campaigns/{other}/open")
+    ada.post(f"{world.api}/campaigns/{other}/close")
+    assert ada.post(path, json={**form, "campaign_id": other}).status_code == 409
     assert ada.post(path, json=form).json() == {"asked": 2}
     assert ada.get(f"{world.api}/campaigns").json()[0]["asked"] == before + 2
     answer = ada.post(path, json=form)

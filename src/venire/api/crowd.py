@@ -9,7 +9,7 @@ import polars as pl
 from fastapi import APIRouter
 
 from venire.api.forms import KeptForecast, MoreJudgments, example
-from venire.errors import Conflict, NotFound
+from venire.errors import Conflict, DataError, NotFound
 from venire.http.deps import AMember, AnOwner, Reading, TheStore
 from venire.service import campaigns, jobs
 from venire.store.work import Job
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/api/studies/{study_id}", tags=["crowd campaigns"])
 _BESIDE = {"what": "judgments", "expected": 720.0, "so_far": 310}
 
 
-def _finished(session: Any, study_id: str, job_id: str, kind: str) -> Job:
+def _finished(session: Reading, study_id: str, job_id: str, kind: str) -> Job:
     job = jobs.get_job(session, job_id, study_id)
     if job.kind != kind:
         raise NotFound(f"{kind} job", job_id)
@@ -32,10 +32,12 @@ def ask_more(one: AnOwner, store: TheStore, form: MoreJudgments) -> dict[str, in
     """Ask for one more judgment of every pair that a job ``next-best`` chose, once."""
 
     def work(session: Any) -> int:
-        campaigns.get_campaign(session, form.campaign_id, one.study_id)
+        campaign = campaigns.get_campaign(session, form.campaign_id, one.study_id)
+        if campaign.state == "closed":
+            raise Conflict(f"the campaign {campaign.name!r} is closed; nobody would be asked")
         job = _finished(session, one.study_id, form.job_id, "next-best")
         frame = pl.read_parquet(io.BytesIO(jobs.part(session, job.id, "pairs.parquet")))
-        return campaigns.raise_overlap(
+        asked = campaigns.raise_overlap(
             session,
             form.campaign_id,
             list(frame.select("query_id", "doc_id").iter_rows()),
@@ -43,6 +45,9 @@ def ask_more(one: AnOwner, store: TheStore, form: MoreJudgments) -> dict[str, in
             reason=f"next best judgment by {(job.result or {})['settings']['by']}",
             job=job.id,
         )
+        if not asked:
+            raise DataError(f"none of these pairs is in the pool of {campaign.name!r}")
+        return asked
 
     return {"asked": store.write(work)}
 
