@@ -129,6 +129,7 @@ def result_of(wizard_server, page):
     return study, found
 
 
+@pytest.mark.slow
 def test_from_a_new_study_to_every_pool_in_groups(wizard_server, digits, page, tmp_path, capsys):
     # A new study, its folder, its pool.
     page.goto(f"{wizard_server.url}/studies")
