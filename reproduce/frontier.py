@@ -179,9 +179,10 @@ def crowds() -> tuple[list[Row], list[Row]]:
             for other, model in singles().items():
                 mse = against_gold(model.fit(judgments), truth).mse
                 found.setdefault(other, []).append(mse)
-            known, rest = split_gold(judgments, truth, seed)
-            calibrated = Committee().reweigh(committee, judgments, known, seed=seed)
-            covers.append(reliability_diagram(calibrated, rest).coverage)
+            for draw in range(DRAWS):
+                known, rest = split_gold(judgments, truth, draw)
+                calibrated = Committee().reweigh(committee, judgments, known, seed=draw)
+                covers.append(reliability_diagram(calibrated, rest).coverage)
         means = {model: float(np.mean(values)) for model, values in found.items()}
         others = [value for model, value in means.items() if model != NAME]
         ratio = means[NAME] / min(others)

@@ -1,5 +1,7 @@
 """Against the objective written out with plain sums, and scipy's own optimiser."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize
@@ -108,13 +110,14 @@ def test_ordinal_tables_are_the_sums_of_the_thresholds_tables():
         assert table == pytest.approx(table_of(row, 5, ordinal=True))
 
 
-def test_grades_are_the_products_of_the_chances(tiny):
-    problem = problem_of(tiny, "ordinal")
+@pytest.mark.parametrize("prior", [np.full(3, 1 / 3), np.array([0.5, 0.3, 0.2]), None])
+def test_grades_are_the_products_of_the_chances_and_the_prior(tiny, prior):
+    problem = replace(problem_of(tiny, "ordinal"), fixed=prior)
     m = problem.indptr.size - 1
     state = problem.begin([Shard(0, m)])
     sums, bound = problem.reduce(state, [problem.sweep(state, Shard(0, m))])
     for at in range(m):
-        score = np.zeros(3)
+        score = np.log(state.prior)
         for j in range(problem.indptr[at], problem.indptr[at + 1]):
             table = table_of(state.sigma[problem.annotator[j]], 3, ordinal=True)
             table = table + table_of(sums.tau[at], 3, ordinal=True)
@@ -122,6 +125,9 @@ def test_grades_are_the_products_of_the_chances(tiny):
         assert sums.grades[at] == pytest.approx(softmax(score), abs=1e-9)
     entropy = -(sums.grades * np.log(sums.grades)).sum()
     value = objective(problem, state.sigma, sums.tau, sums.grades)
+    value += float((sums.grades @ np.log(state.prior)).sum())
+    if prior is None:  # learnt, under a Dirichlet prior of one item more
+        value += float(np.log(state.prior).mean())
     assert bound == pytest.approx(value + entropy)
 
 
