@@ -16,10 +16,12 @@ SETTINGS = settings(
     phases=[Phase.explicit, Phase.generate],  # shrinking takes minutes with files
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
-anything = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+anything = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=8
+)
 ids = anything | st.text("ab\"',;|\t\n\r\\ \u00a0\ufeff#{}", min_size=1, max_size=4)
 blankless = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\x0b\x0c"),
+    st.characters(exclude_categories=["Cs"], exclude_characters="\x00 \t\n\r\x0b\x0c"),
     min_size=1,
     max_size=8,
 )

@@ -115,7 +115,8 @@ def test_a_campaign_by_files(venire_json, venire_error, study, tmp_path):
     # Label 1 is relevant: right for one gold, wrong for the other.
     assert [row["approve"] for row in decided["rows"]] == [False]
     assert (
-        next(csv.DictReader((out / "up.csv").open()))["Reject"] == "1 of 2 gold wrong (0 allowed)"
+        next(csv.DictReader((out / "up.csv").read_text(encoding="utf-8").splitlines()))["Reject"]
+        == "1 of 2 gold wrong (0 allowed)"
     )
 
 
