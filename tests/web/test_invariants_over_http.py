@@ -20,7 +20,7 @@ from venire.service.campaigns import change_campaign, create_campaign
 from venire.service.studies import put_documents
 from venire.store.judging import Batch, Event, Judgment, Lease
 from venire.store.session import Store
-from venire.store.studies import Document, Gold, Pair, Study
+from venire.store.studies import Document
 from venire.web.app import create_app, from_environment
 
 
@@ -273,24 +273,6 @@ def test_a_campaign_cannot_take_the_name_of_another(store):
     with pytest.raises(Conflict, match="wave 1"):
         store.write(lambda s: change_campaign(s, other, {}, "wave 1"))
     store.write(lambda s: change_campaign(s, campaign, {}, "wave 1"))
-
-
-def test_gold_without_a_rank_is_not_the_first_of_its_group(store):
-    study, campaign, people_ids = make_study(store, topics=1, documents=12, people=12)
-    with store.writing() as session:
-        session.execute(update(Pair).values(cluster=1))
-        gold = select(Gold.pair_id)
-        session.execute(update(Pair).where(Pair.id.in_(gold)).values(rank=0))
-        one = session.get(Study, study)
-        one.settings = {**one.settings, "grouping": {"method": "leader"}}
-    for person in people_ids[:3]:
-        batch = store.write(lambda s, p=person: next_batch(s, campaign, p, AT)).batch_id
-        with store.reading() as session:
-            query = select(Lease).where(Lease.batch_id == batch).order_by(Lease.position)
-            leases = list(session.scalars(query))
-        assert any(one.gold_grade is not None for one in leases)
-        assert leases[0].cluster is not None
-        assert leases[0].gold_grade is None
 
 
 def test_the_first_link_lives_on_when_workers_start(database, tmp_path, monkeypatch):

@@ -54,7 +54,7 @@ def bayes_factors(hits: int, tries: int, wave: ArrayLike) -> Floats:
 
     Examples
     --------
-    >>> bayes_factors(5, 100, [True, True, True, True])[-1] > 1000
+    >>> bool(bayes_factors(5, 100, [True, True, True, True])[-1] > 1000)
     True
     """
     if not 0 <= hits <= tries:
@@ -94,7 +94,7 @@ def departure(hits: int, tries: int, wave: Sequence[bool], *, alpha: float = 0.0
     Examples
     --------
     >>> departure(5, 100, [True, False, True, True, True]).raised_at
-    3
+    4
     >>> departure(5, 100, [False] * 50).raised_at is None
     True
     """

@@ -205,14 +205,6 @@ def whole_pool(
         select(Pair.id, Pair.cluster, Pair.rank).where(Pair.id.in_([one.pair_id for one in drawn]))
     )
     place = {pair: (cluster, rank) for pair, cluster, rank in rows}
-    ranks = [place[one.pair_id][1] for one in drawn if one.gold_grade is None]
-    # Gold has no rank in the pool: it gets one by chance, or it would always stand first, or never.
-    rank = {
-        one.pair_id: rng.choice(ranks) - 0.5
-        if one.gold_grade is not None
-        else float(place[one.pair_id][1])
-        for one in drawn
-    }
     members: dict[int, list[Drawn]] = {}
     single: list[Drawn] = []
     for one in drawn:
@@ -225,8 +217,12 @@ def whole_pool(
     ordered = list(single)
     for number, group in enumerate(groups):
         rng.shuffle(group)
-        best = min(group, key=lambda one: rank[one.pair_id])
-        group.sort(key=lambda one: one is not best)
+        # Gold has no rank in the pool: it stands first as often as any, or its place would tell.
+        first = rng.choice(group)
+        if first.gold_grade is None:
+            real_ones = (one for one in group if one.gold_grade is None)
+            first = min(real_ones, key=lambda one: place[one.pair_id][1])
+        group.sort(key=lambda one: one is not first)
         ordered += [replace(one, cluster=number) for one in group]
     return ordered
 
