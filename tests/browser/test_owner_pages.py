@@ -69,8 +69,7 @@ def page(world, address, context):
     said = []
 
     def heard(message):
-        # A 422 is an answer to what was typed, and stands on the page.
-        if message.type == "error" and "status of 422" not in message.text:
+        if message.type == "error":
             said.append(message.text)
 
     page.on("console", heard)

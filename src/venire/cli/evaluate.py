@@ -123,7 +123,9 @@ def evaluate_command(
         else:
             size = scores.counted.sum(axis=1)
             count = pl.DataFrame({"run_id": scores.runs, "topics": size})
-            sums = more.drop("query_id").group_by("run_id").sum().join(count, on="run_id")
+            # In the order of the topics: sums of threads would differ in the last digit.
+            more = more.sort("run_id", "query_id").drop("query_id")
+            sums = more.group_by("run_id", maintain_order=True).sum().join(count, on="run_id")
             means = sums.select("run_id", *(pl.col(name) / pl.col("topics") for name in theirs))
             frame = frame.join(means, on="run_id", how="left")
         notes.append(f"by ir_measures: {', '.join(theirs)}")

@@ -188,7 +188,7 @@ def saved(rows: list[Row], overlap: int) -> tuple[float, float | None, float | N
     frame = (
         pl.DataFrame(rows)
         .with_columns(pl.col("per_pair").round(4))
-        .group_by("way", "per_pair")
+        .group_by("way", "per_pair", maintain_order=True)
         .agg(pl.col("tau").mean())
         .sort("per_pair")
     )

@@ -48,10 +48,15 @@ def disagreements(
     get_study(session, study_id)
     frame = _counted(session, study_id)
     share = pl.col("n") / pl.col("n").sum()
-    found = frame.group_by("pair_id").agg(
-        (-(share * share.log(2)).sum()).alias("entropy"),
-        (pl.col("label").max() - pl.col("label").min()).alias("spread"),
-        pl.col("n").sum().alias("judgments"),
+    # In one order, so that equal entropies are equal to the last bit.
+    found = (
+        frame.sort("pair_id", "label")
+        .group_by("pair_id", maintain_order=True)
+        .agg(
+            (-(share * share.log(2)).sum()).alias("entropy"),
+            (pl.col("label").max() - pl.col("label").min()).alias("spread"),
+            pl.col("n").sum().alias("judgments"),
+        )
     )
     decided = current_grades(session, study_id)
     if not settled:

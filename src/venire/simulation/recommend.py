@@ -205,43 +205,48 @@ def _tables(
     Repetitions are averaged. ``recall`` is 0 in queries without a relevant image, which ``has``
     counts as 0.
     """
+    queries = results["query_id"].unique().sort().to_list()
+    shape = (len(queries), len(settings), len(types))
+    keys = (("query_id", queries), ("setting", settings), ("annotator", types))
     frame = results.with_columns(
         (pl.col("glances_relevant") + pl.col("glances_not_relevant")).alias("glances")
     )
-    mean = frame.group_by("query_id", "setting", "annotator").agg(
-        pl.col("images").first(),
-        pl.col("relevant").first(),
-        *(pl.col(name).mean() for name in (*SUMS, "recall", "precision")),
-    )
-    queries = results["query_id"].unique(maintain_order=True).sort().to_list()
-    shape = (len(queries), len(settings), len(types))
-    if mean.height != np.prod(shape):
-        raise DataError(
-            f"the results have {mean.height:,} of the {int(np.prod(shape)):,} units that "
-            f"{shape[1]} settings, {shape[2]} types and {shape[0]} queries make; go on replaying"
-        )
-    keys = (("query_id", queries), ("setting", settings), ("annotator", types))
     for name, values in keys:
         place = pl.DataFrame({name: values}).with_row_index(f"{name}_at")
-        mean = mean.join(place, on=name)
-    mean = mean.sort([f"{name}_at" for name, _ in keys])
+        frame = frame.join(place, on=name)
+    at = [f"{name}_at" for name, _ in keys]
+    # Sums are made in one order, whatever order the units come in: a group_by of threads would
+    # add in another order each time, and the last digit of a share would not repeat.
+    frame = frame.sort(*at, "repetition")
+    cell = np.ravel_multi_index([frame[name].to_numpy() for name in at], shape)
+    held = np.unique(cell).size
+    if held != np.prod(shape):
+        raise DataError(
+            f"the results have {held:,} of the {int(np.prod(shape)):,} units that "
+            f"{shape[1]} settings, {shape[2]} types and {shape[0]} queries make; go on replaying"
+        )
 
     def table(name: str) -> Floats:
-        return mean[name].cast(pl.Float64).to_numpy().reshape(shape)
+        """Return the mean over repetitions where there is a value, else nan: [Q, S, T]."""
+        values = frame[name].cast(pl.Float64).to_numpy()
+        known = ~np.isnan(values)
+        count = np.bincount(cell[known], minlength=held)
+        total = np.bincount(cell[known], values[known], minlength=held)
+        mean: Floats = np.divide(total, count, out=np.full(held, np.nan), where=count > 0)
+        return mean.reshape(shape)
 
     images, relevant = table("images")[:, 0, 0], table("relevant")[:, 0, 0]
     if not (relevant > 0).any():
         raise DataError("no query has a relevant image, so there is no recall to keep")
-    precision = (
-        mean.group_by("setting_at", "annotator_at")
-        .agg(pl.col("precision").mean())
-        .sort("setting_at", "annotator_at")["precision"]
-    )
+    precision = table("precision")
+    called = (~np.isnan(precision)).sum(axis=0)
+    precision = np.nan_to_num(precision).sum(axis=0)
+    precision = np.divide(precision, called, out=np.full(shape[1:], np.nan), where=called > 0)
     return (
         {name: table(name) for name in SUMS},
         images,
         np.nan_to_num(table("recall")),
-        precision.cast(pl.Float64).to_numpy().reshape(shape[1:]),
+        precision,
         (relevant > 0).astype(np.float64),
     )
 

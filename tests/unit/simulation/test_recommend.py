@@ -211,6 +211,33 @@ def test_the_order_of_units_changes_nothing():
     assert a.types.sort(key).equals(b.types.sort(key))
 
 
+def test_the_last_digit_repeats():
+    """Near 1,000 units, group_by of polars adds in one order or another by chance."""
+    rng = np.random.default_rng(0)
+    counts = ("judged", "labelled", "corrected", "split", "never_looked")
+    glances = ("glances_relevant", "glances_not_relevant")
+    units = [
+        pl.DataFrame(
+            {
+                "setting": setting,
+                "annotator": annotator,
+                "query_id": [f"q{at}" for at in range(10)] * 3,
+                "repetition": np.repeat([1, 2, 3], 10),
+                "images": 200,
+                "relevant": 40,
+                **{name: rng.integers(0, 50, 30) for name in (*counts, *glances)},
+                **{name: rng.random(30) for name in ("seconds", "recall", "precision")},
+            }
+        )
+        for setting in [ONE, *(f"s{at}" for at in range(19))]
+        for annotator in "abcde"
+    ]
+    first = recommend(pl.concat(units), ["a"], bootstrap=2).types
+    for at in range(40):
+        again = recommend(pl.concat(units, rechunk=at % 2 == 0), ["a"], bootstrap=2).types
+        assert again.equals(first)
+
+
 def test_mistakes():
     frame = rows(ONE, "a", [50.0], [0.6])
     with pytest.raises(BadSetting, match="at least one annotator type"):

@@ -28,8 +28,9 @@ function read() {
 }
 
 export const chosen = read();
+export const NOTHING = { queries: 0, labels: 0, relevant: 0, pilots: [], cosines: [], notes: [] };
 /** What the server says of the chosen truth and encoder. @type {any} */
-export let start = { queries: 0, labels: 0, relevant: 0, pilots: [], cosines: [], notes: [] };
+export let start = NOTHING;
 
 /** @param {any} given */
 export function setStart(given) {
@@ -96,6 +97,17 @@ export function settings() {
 
 export function queries() {
   return chosen.queries ?? Math.min(start.queries, MANY);
+}
+
+/** What a simulation cannot do without, in words; "" where nothing is missing. */
+export function missing() {
+  if (!data.owner) return "Owners of the study can run a simulation.";
+  if (!chosen.truth) return "There are no labels to compare against: choose some in step 1.";
+  if (!chosen.encoder) return "The study has no encoder yet: compute vectors in step 1.";
+  if (!start.queries) return "No query of the pool has labels: choose others in step 1.";
+  if (!chosenTypes().length) return "Choose at least one annotator type in step 2.";
+  if (settings().every((setting) => setting === "one-at-a-time")) return "Choose at least one method in step 3.";
+  return "";
 }
 
 /** What the job is asked to do. */

@@ -4,13 +4,16 @@ import { ask } from "./api.js";
 import { element } from "./document.js";
 import { addType, cards, counted, methods } from "./simulation-choices.js";
 import { comparison, drawResults, results } from "./simulation-results.js";
-import { asked, chosen, chosenTypes, data, keep, queries, setStart, settings, start, valuesOf } from "./simulation-state.js";
+import { NOTHING, asked, chosen, chosenTypes, data, keep, missing, queries, setStart, settings, start, valuesOf } from "./simulation-state.js";
 
 /** @param {string} id */
 const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 /** @param {string} id */
 const input = (id) => /** @type {HTMLInputElement} */ (document.getElementById(id));
 const LAST = 6;
+/** Steps 2 to 4 speak of what the labels hold: until that is read they wait. */
+let ready = false;
+let toFocus = false;
 
 /* ---- steps ---- */
 
@@ -24,11 +27,15 @@ function step() {
 /** @param {boolean} [moved] */
 function show(moved = false) {
   const now = step();
-  for (const section of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-step]"))) section.hidden = section.dataset.step !== String(now);
+  const waits = !ready && now >= 2 && now <= 4;
+  for (const section of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-step]"))) section.hidden = waits || section.dataset.step !== String(now);
+  $("reading").hidden = !waits;
   for (const link of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-go]"))) {
     if (link.dataset.go === String(now)) link.setAttribute("aria-current", "step");
     else link.removeAttribute("aria-current");
   }
+  toFocus = waits && (moved || toFocus);
+  if (waits) return;
   if (now === 2) cards();
   if (now === 3) methods();
   if (now === 4) summary();
@@ -93,21 +100,34 @@ function truth() {
   if (!chosen.setting || !data.found?.words[chosen.setting]) chosen.setting = data.found?.setting ?? "";
 }
 
+let begun = 0;
+
 /** Ask what the chosen labels and vectors give. */
 async function begin() {
-  if (!chosen.truth) return under();
+  const mine = ++begun;
   const place = $("truth-facts");
-  place.textContent = "…";
-  try {
-    setStart(await ask(`${data.api}/simulation?${new URLSearchParams({ truth: chosen.truth, encoder: chosen.encoder })}`));
-    const number = (/** @type {number} */ value) => value.toLocaleString("en");
-    const pilots = start.pilots.length ? ` ${start.pilots.length} ${start.pilots.length === 1 ? "annotator is" : "annotators are"} measured against them.` : "";
-    place.textContent = `${number(start.queries)} ${start.queries === 1 ? "query" : "queries"} of the pool with ${number(start.labels)} labels, ${number(start.relevant)} of them relevant.${pilots}${start.notes.map((/** @type {string} */ note) => ` ${note}`).join("")}`;
-  } catch (error) {
-    place.textContent = error instanceof Error ? error.message : String(error);
+  ready = !chosen.truth;
+  setStart(NOTHING);
+  if (chosen.truth) {
+    place.textContent = "…";
+    const query = new URLSearchParams({ truth: chosen.truth, encoder: chosen.encoder });
+    let words = "";
+    try {
+      const found = await ask(`${data.api}/simulation?${query}`);
+      if (mine !== begun) return;
+      setStart(found);
+      const number = (/** @type {number} */ value) => value.toLocaleString("en");
+      const pilots = start.pilots.length ? ` ${start.pilots.length} ${start.pilots.length === 1 ? "annotator is" : "annotators are"} measured against them.` : "";
+      words = `${number(start.queries)} ${start.queries === 1 ? "query" : "queries"} of the pool with ${number(start.labels)} labels, ${number(start.relevant)} of them relevant.${pilots}${start.notes.map((/** @type {string} */ note) => ` ${note}`).join("")}`;
+    } catch (error) {
+      words = error instanceof Error ? error.message : String(error);
+    }
+    if (mine !== begun) return;
+    place.textContent = words;
+    ready = true;
   }
   under();
-  show();
+  show(toFocus);
 }
 
 /* ---- step 4 ---- */
@@ -136,9 +156,14 @@ function plan() {
   $("plan-notes").replaceChildren();
   const run = /** @type {HTMLButtonElement|null} */ (document.getElementById("run"));
   if (run) run.disabled = true;
+  const lacks = missing();
+  if (lacks) {
+    $("plan").textContent = "";
+    $("plan-error").textContent = lacks;
+    return;
+  }
   timer = window.setTimeout(async () => {
     try {
-      if (!data.owner) throw new Error("Owners of the study can run a simulation.");
       const answer = await ask(`${data.api}/simulation/plan`, { method: "POST", body: asked(), seconds: 120 });
       if (mine !== latest) return;
       $("plan").textContent = `${answer.plan}.`;
