@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 BENCH := $(VENV)/installed-bench
+# A test file stays on one core: what its tests share is made once.
+CORES := --numprocesses=auto --dist=loadfile
 
 .PHONY: demo test test-all lint docs bench reproduce clean
 
@@ -11,10 +13,10 @@ demo: $(STAMP)  ## the whole chain on a small collection; ends with demo-output/
 	$(BIN)/venire demo demo-output
 
 test: $(STAMP) lint  ## lint, types, layers, and the tests that take seconds
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(CORES)
 
 test-all: $(STAMP) lint  ## the slow tests too
-	$(BIN)/python -m pytest -m "slow or not slow"
+	$(BIN)/python -m pytest $(CORES) -m "slow or not slow"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

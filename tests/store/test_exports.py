@@ -14,7 +14,7 @@ from venire.errors import BadSetting, DataError
 from venire.formats.study_folder import read_study_folder, write_study_folder
 from venire.service.adjudication import find_pair, settle
 from venire.service.exports import KINDS, export, list_exports
-from venire.service.importing import as_folder, import_folder, keep_picture
+from venire.service.importing import as_folder, import_folder, keep_picture, keep_pictures
 from venire.service.pools import build
 from venire.service.results import grades
 from venire.service.studies import counts, create_study, put_file, put_topics, read_runs
@@ -219,6 +219,12 @@ def test_pictures_are_kept_by_their_content_with_thumbnails(store, tmp_path):
         assert not turned.getexif()
     again = {row["what"]: row for row in put(store, study, root, media=media)}
     assert again["documents"]["changed"] == 0
+    # A server keeps the pictures first: the transaction touches no file.
+    folder = keep_pictures(read_study_folder(root), media)
+    (root / "images" / "a.jpg").unlink()
+    with store.writing() as session:
+        report = import_folder(session, study, folder, media=media)
+    assert {row["what"]: row for row in report}["documents"]["unchanged"] == 2
     # What was kept is kept as it is when it comes in again.
     for key in keys.values():
         assert keep_picture((media / key).read_bytes(), media) == key

@@ -1,16 +1,20 @@
 """A pilot: two people of known accuracy judge five queries over HTTP; their types recover it."""
 
 import hashlib
+import shutil
 import uuid
 
 import polars as pl
 import pytest
+from starlette.testclient import TestClient
 
 from studies_for_tests import add_person
-from venire.service import pools
+from venire.service import people, pools
 from venire.service.campaigns import create_campaign, open_campaign
 from venire.service.studies import create_study, put_documents, put_file, put_topics
+from venire.store.session import Store
 from venire.tables.qrels import Qrels
+from venire.web.app import create_app
 
 QUERIES, DOCUMENTS = 5, 40
 TRUTH = {f"q{q}": {f"d{q}-{d}": int(d % 3 == 0) for d in range(DOCUMENTS)} for q in range(QUERIES)}
@@ -24,10 +28,22 @@ def right(name, doc_id, accuracy):
     return int.from_bytes(digest[:4], "big") / 2**32 < accuracy
 
 
-@pytest.fixture
-def piloted(app, own_store, signed_in):
+@pytest.fixture(scope="module")
+def piloted(tmp_path_factory, empty_sqlite):
     """The study with its pilot, judged by both; its address and the owner's browser."""
-    with own_store.writing() as session:
+    folder = tmp_path_factory.mktemp("pilot")
+    shutil.copy(empty_sqlite, folder / "venire.db")
+    store = Store(f"sqlite:///{folder / 'venire.db'}")
+    app = create_app(store, media=folder / "media")
+
+    def signed_in(user):
+        with store.writing() as session:
+            secret = people.sign_in(session, user)
+        client = TestClient(app, base_url="http://venire.test", follow_redirects=False)
+        client.cookies.set("venire_session", secret)
+        return client
+
+    with store.writing() as session:
         study = create_study(
             session,
             "Pilot",
@@ -42,11 +58,14 @@ def piloted(app, own_store, signed_in):
         pools.build(session, study, "qrels", {"qrels": "truth"})
         campaign = create_campaign(session, study, "Pilot", RULES)
         open_campaign(session, campaign.id)
-        people = {name: add_person(session, study, name) for name in PEOPLE}
+        judges = {name: add_person(session, study, name) for name in PEOPLE}
         owner = add_person(session, study, "Ada", "owner")
-    for name, user in people.items():
-        judge(signed_in(user), campaign.id, name, *PEOPLE[name])
-    return f"/api/studies/{study}", f"/studies/{study}", signed_in(owner)
+    for name, user in judges.items():
+        with signed_in(user) as client:
+            judge(client, campaign.id, name, *PEOPLE[name])
+    with signed_in(owner) as ada:
+        yield f"/api/studies/{study}", f"/studies/{study}", ada
+    store.close()
 
 
 def judge(client, campaign, name, accuracy, ms):

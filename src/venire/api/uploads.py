@@ -16,7 +16,7 @@ from venire.desk.uploads import as_uploaded, put_upload
 from venire.errors import DataError, NotAllowed
 from venire.formats.study_folder import StudyFolder, read_study_folder, unpack_study
 from venire.http.deps import AnOwner, CurrentUser, TheStore
-from venire.service.importing import import_folder
+from venire.service.importing import import_folder, keep_pictures
 from venire.service.studies import create_study
 
 router = APIRouter(prefix="/api", tags=["uploads"])
@@ -66,11 +66,12 @@ def import_study(
         raise NotAllowed("your account may not make studies; ask an owner of this server")
     with unpacked(file) as folder:
         name = str(folder.settings.get("name") or Path(file.filename or "study").stem)
+        media = request.app.state.media
+        kept = keep_pictures(folder, media)
 
         def work(session: Any) -> tuple[str, list[dict[str, Any]]]:
             study = create_study(session, name, owner_id=user.id)
-            media = request.app.state.media
-            return study.id, import_folder(session, study.id, folder, media=media, by=user.id)
+            return study.id, import_folder(session, study.id, kept, media=media, by=user.id)
 
         study_id, rows = store.write(work)
     return {"study_id": study_id, "rows": rows, "next": f"/studies/{study_id}/data"}
@@ -83,8 +84,9 @@ def upload_folder(
     """Put a folder in a zip archive into the study; nothing that is there is removed."""
     media = request.app.state.media
     with unpacked(file) as folder:
+        kept = keep_pictures(folder, media)
         rows = store.write(
-            lambda s: import_folder(s, one.study_id, folder, media=media, by=one.user.id)
+            lambda s: import_folder(s, one.study_id, kept, media=media, by=one.user.id)
         )
     return {"rows": rows}
 

@@ -34,7 +34,10 @@ HASH = "perceptual-hash"
     "--pilot", metavar="JUDGMENTS", help="A judged pilot: its annotators become types, its "
     "majority the truth where --truth is not given."
 )  # fmt: skip
-@click.option("--encoder", metavar="NAME", help="What makes vectors of the documents.")
+@click.option(
+    "--encoder", metavar="NAME", help="What makes vectors of the documents: efficientnet-lite0, or "
+    "with settings, open-clip(model=RN50)."
+)  # fmt: skip
 @click.option("--vectors", metavar="FILE", help="Precomputed vectors: .npy or .parquet.")
 @click.option(
     "--methods",
@@ -254,7 +257,7 @@ def _groupings(
     """Return the groupings, with what the settings need: vectors, hashes, nearness to the query."""
     import polars as pl
 
-    from venire.grouping.encoders import named
+    from venire.grouping.encoders import named, parse_encoder
     from venire.grouping.vectors import read_vectors
     from venire.simulation.grouped_pools import Groupings, near_queries
 
@@ -270,13 +273,21 @@ def _groupings(
         ids = documents["doc_id"].to_list() if documents.height else None
         vectors = read_vectors(options["vectors"], ids)
     elif options["encoder"]:
-        name, encoder = options["encoder"], named(options["encoder"])
+        name, encoder = options["encoder"], parse_encoder(options["encoder"])
         vectors = _encoded(name, encoder, wanted, options, progress)
         pools = near_queries(encoder, collection.topics, pools, vectors)
     if "hashes" in needs:
         same = options["encoder"] == HASH
         hashes = vectors if same else _encoded(HASH, named(HASH), wanted, options, progress)
     return Groupings(pools, vectors, hashes)
+
+
+def _file_name(encoder: str) -> str:
+    """Return an encoder's name as a part of a file's name; settings become a digest."""
+    from hashlib import sha256
+
+    name, settings, _ = encoder.partition("(")
+    return f"{name}-{sha256(encoder.encode()).hexdigest()[:8]}" if settings else name
 
 
 def _encoded(
@@ -291,7 +302,7 @@ def _encoded(
     from venire.grouping.vectors import read_vectors
 
     output, root = options["output"], options["collection"]
-    kept = Path(output) / f"vectors-{name}.parquet" if output else None
+    kept = Path(output) / f"vectors-{_file_name(name)}.parquet" if output else None
     known = read_vectors(kept) if kept is not None and kept.exists() else None
     made = encode(encoder, documents, name=name, root=root, known=known, progress=progress)
     if kept is not None and len(made):

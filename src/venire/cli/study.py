@@ -11,7 +11,7 @@ from venire.commands import campaign as campaigns
 from venire.commands import crowd
 from venire.errors import BadSetting, DataError, NotFound
 from venire.terminal.database import DATABASE, media_of, opened
-from venire.terminal.output import FORMAT, emit
+from venire.terminal.output import FORMAT, bar, emit
 
 ROLES = ("owner", "annotator", "viewer")
 
@@ -63,7 +63,7 @@ def import_command(study: str, source: str, media: str | None, database: str, fo
     import tempfile
 
     from venire.formats.study_folder import read_study_folder, unpack_study
-    from venire.service.importing import import_folder
+    from venire.service.importing import import_folder, keep_pictures
     from venire.service.studies import find_study
 
     with tempfile.TemporaryDirectory(prefix="venire-") as place:
@@ -77,8 +77,11 @@ def import_command(study: str, source: str, media: str | None, database: str, fo
                 except NotFound as error:
                     raise DataError(f"{error}; make it with: venire study new {study!r}") from None
             folder = read_study_folder(path)
+            place_of_media = media_of(database, media)
+            with bar() as progress:
+                folder = keep_pictures(folder, place_of_media, progress)
             with store.writing() as session:
-                rows = import_folder(session, study_id, folder, media=media_of(database, media))
+                rows = import_folder(session, study_id, folder, media=place_of_media)
     settings = {"study": study, "source": source, "database": database}
     emit("study import", rows, form=form, settings=settings, notes=[])
 

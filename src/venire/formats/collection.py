@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -22,8 +23,10 @@ from venire.tables.schema import Source, counted, no_nul
 TOPICS = ("query_id", "title", "description", "narrative")
 DOCUMENTS = ("doc_id", "title", "text")
 CRANFIELD = ("cran.all.1400", "cran.qry", "cranqrel")
+IMAGES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif")
 _TABLES = (".tsv", ".jsonl", ".csv", ".parquet")
 _PACKED = ("", ".gz", ".xz", ".zst")
+_IMAGES = {"doc_id": pl.String, "image": pl.String}
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ def read_collection(folder: str | Path) -> Collection:
 
     Venire's layout: ``topics`` and ``documents`` as .tsv, .jsonl, .csv or .parquet (packed with
     gz, xz or zst where you like), ``runs/*.run`` and ``qrels/*.qrels``. Any of them may be missing.
+    Without ``documents``, each image in ``images/`` is one (see :func:`image_files`).
 
     Cranfield: ``cran.all.1400``, ``cran.qry`` and, where there is one, ``cranqrel``. Queries are
     numbered by their place, 1 to 225, as the judgments number them (the numbers after ``.I``
@@ -80,15 +84,23 @@ def read_collection(folder: str | Path) -> Collection:
         return _cranfield(root)
     notes: list[str] = []
     topics = _table(root, "topics", TOPICS, ("query_id", "title"), notes)
-    documents = _table(root, "documents", DOCUMENTS, ("doc_id", "text"), notes)
-    notes += _blank(documents)
+    if (root / "images").is_dir() and not _there(root, "documents"):
+        taken, _, skipped = image_files(root / "images")
+        empty = pl.lit("")
+        documents = pl.DataFrame({"doc_id": [*taken], "image": [*taken.values()]}, _IMAGES).select(
+            "doc_id", empty.alias("title"), empty.alias("text"), "image"
+        )
+        notes += [f"{name} {reason}; left out" for name, reason in skipped]
+    else:
+        documents = _table(root, "documents", DOCUMENTS, ("doc_id", "text"), notes)
+        notes += _blank(documents)
     runs = read_run_files(_files(root / "runs", ".run"))
     files = _files(root / "qrels", ".qrels")
     qrels = {stem(path.name): read_qrels(path) for path in files}
     if topics.is_empty() and documents.is_empty() and not len(runs) and not qrels:
         raise DataError(
             f"{root}: holds no collection; it wants topics.tsv or .jsonl, documents.jsonl or "
-            ".tsv, runs/*.run, qrels/*.qrels (or Cranfield's cran.all.1400 and cran.qry)"
+            ".tsv or images/, runs/*.run, qrels/*.qrels (or Cranfield's cran.all.1400 and cran.qry)"
         )
     notes += [*runs.notes, *(note for one in qrels.values() for note in one.notes)]
     return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))
@@ -167,16 +179,61 @@ def _files(folder: Path, ending: str) -> list[Path]:
     )
 
 
-def _table(
-    root: Path, name: str, columns: tuple[str, ...], needed: tuple[str, ...], notes: list[str]
-) -> pl.DataFrame:
-    """Read topics or documents; text columns that are not there are empty text."""
-    there = [
+def image_files(
+    folder: Path, described: Container[str] = ()
+) -> tuple[dict[str, str], int, list[tuple[str, str]]]:
+    """Return the images below a folder by document id, how many are described, what is left out.
+
+    The id is the path below the folder without the ending; the path given starts with the
+    folder's own name, as ``images/cats/1.jpg``. Paths that are ``described`` elsewhere are only
+    counted. What is left out has its reason. Links are not followed.
+    """
+    taken: dict[str, str] = {}
+    skipped: list[tuple[str, str]] = []
+    counted_only = 0
+    for path in sorted(folder.rglob("*"), key=os.fsencode):
+        name = path.relative_to(folder.parent).as_posix()
+        if path.is_dir() and not path.is_symlink():
+            continue
+        doc_id = path.relative_to(folder).with_suffix("").as_posix()
+        if path.is_symlink() or not path.is_file():
+            skipped.append((name, "is a link or no plain file"))
+        elif path.suffix.lower() not in IMAGES:
+            skipped.append((name, f"does not end in {' '.join(IMAGES)}"))
+        elif not _is_utf8(name):
+            skipped.append((name, "has a name that is not UTF-8"))
+        elif name in described:
+            counted_only += 1
+        elif doc_id in taken:
+            skipped.append((name, f"gives the id {doc_id} a second time"))
+        else:
+            taken[doc_id] = name
+    return taken, counted_only, skipped
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _there(root: Path, name: str) -> list[Path]:
+    """Return the files that can be a table of the collection."""
+    return [
         path
         for ending in _TABLES
         for packed in _PACKED
         if (path := root / f"{name}{ending}{packed}").exists()
     ]
+
+
+def _table(
+    root: Path, name: str, columns: tuple[str, ...], needed: tuple[str, ...], notes: list[str]
+) -> pl.DataFrame:
+    """Read topics or documents; text columns that are not there are empty text."""
+    there = _there(root, name)
     if not there:
         notes.append(f"no {name} in {root}")
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
@@ -184,6 +241,10 @@ def _table(
         both = " and ".join(path.name for path in there)
         raise DataError(f"{root}: holds {both}; which are the {name}?")
     frame, source = read_frame(there[0])
+    if name == "documents":
+        # The names that a study's folder has for them.
+        also = {"path": "image", "body": "text"}
+        frame = frame.rename({a: b for a, b in also.items() if a in frame and b not in frame})
     missing = [column for column in needed if column not in frame.columns]
     if missing == ["text"] and "image" in frame.columns:
         missing = []

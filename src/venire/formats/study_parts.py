@@ -12,7 +12,7 @@ import polars as pl
 
 from venire.errors import BadLine, DataError, MissingColumns, VenireError
 from venire.formats import read_frame, read_qrels, read_runs
-from venire.formats.collection import TOPICS, Collection
+from venire.formats.collection import IMAGES, TOPICS, Collection, image_files
 from venire.formats.rdf import SYNTAXES, best_label, entities, read_triples
 from venire.formats.source import read_bytes, stem
 from venire.formats.study_settings import parse_settings
@@ -22,7 +22,6 @@ from venire.tables.schema import Source, counted
 
 KINDS = ("text", "html", "entity", "image")
 DOCUMENTS = ("doc_id", "kind", "title", "body", "path")
-IMAGES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif")
 TABLES = (".tsv", ".jsonl", ".csv", ".parquet")
 QRELS = (".qrels", ".txt", *TABLES)
 LONGEST_ID = 1_000
@@ -178,6 +177,8 @@ class Reading:
         frame, source = read_frame(path)
         if "body" not in frame.columns and "text" in frame.columns:
             frame = frame.rename({"text": "body"})
+        if "path" not in frame.columns and "image" in frame.columns:
+            frame = frame.rename({"image": "path"})
         default = str(self.settings.get("documents", "text"))
         frame, more = _texts(frame, source, DOCUMENTS, ("doc_id",), "doc_id")
         ids = frame["doc_id"].to_list()
@@ -216,25 +217,9 @@ class Reading:
     def images(self, folder: Path) -> None:
         """Take each image as a document, named by its path below images/ without the ending."""
         named = {one for frame in self.documents for one in frame["path"].drop_nulls()}
-        taken: dict[str, str] = {}
-        listed = 0
-        for path in sorted(folder.rglob("*"), key=os.fsencode):
-            name = path.relative_to(folder.parent).as_posix()
-            if path.is_dir() and not path.is_symlink():
-                continue
-            doc_id = path.relative_to(folder).with_suffix("").as_posix()
-            if path.is_symlink() or not path.is_file():
-                self.skip(name, "is a link or no plain file")
-            elif path.suffix.lower() not in IMAGES:
-                self.skip(name, f"does not end in {' '.join(IMAGES)}")
-            elif _shown(name) != name:
-                self.skip(name, "has a name that is not UTF-8")
-            elif name in named:
-                listed += 1
-            elif doc_id in taken:
-                self.skip(name, f"gives the id {doc_id} a second time")
-            else:
-                taken[doc_id] = name
+        taken, listed, skipped = image_files(folder, named)
+        for name, reason in skipped:
+            self.skip(name, reason)
         frame = pl.DataFrame({"doc_id": [*taken], "path": [*taken.values()]},
                              schema={"doc_id": pl.String, "path": pl.String})  # fmt: skip
         check_ids(frame, "images/")

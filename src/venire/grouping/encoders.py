@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -11,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from venire import plugins
-from venire.errors import BadImage, BadSetting, MissingColumns
+from venire.errors import BadImage, BadSetting, DataError, UnknownName
 from venire.grouping.images import open_image
 from venire.grouping.vectors import Vectors, joined
 from venire.progress import Event, Progress, silent
@@ -50,6 +52,45 @@ def named(name: str) -> Encoder:
     'image'
     """
     made: Encoder = plugins.load("encoder", name)()
+    return made
+
+
+def parse_encoder(text: str) -> Encoder:
+    """Return the encoder ``name`` or ``name(setting=value,...)``, as a command line writes it.
+
+    Raises
+    ------
+    UnknownName
+        For an encoder or a setting.
+    BadSetting
+        Not so written; a value that is no number where one is wanted.
+
+    Examples
+    --------
+    >>> from venire.grouping.encoders import parse_encoder
+    >>> parse_encoder("open-clip(model=RN50,device=cuda)").model
+    'RN50'
+    """
+    match = re.fullmatch(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", text)
+    if match is None:
+        raise BadSetting(f"an encoder is written name or name(setting=value), not {text!r}")
+    kind: Any = plugins.load("encoder", match[1])
+    defaults = {one.name: one.default for one in fields(kind)}
+    given: dict[str, Any] = {}
+    for item in (match[2] or "").split(","):
+        if not item.strip():
+            continue
+        name, equals, value = (word.strip() for word in item.partition("="))
+        if not equals:
+            raise BadSetting(f"an encoder is written name or name(setting=value), not {text!r}")
+        if name not in defaults:
+            raise UnknownName(f"setting of {match[1]}", name, list(defaults))
+        kind_of: Any = type(defaults[name])
+        try:
+            given[name] = kind_of(value)
+        except ValueError:
+            raise BadSetting(f"{match[1]}: {name} is a number, not {value!r}") from None
+    made: Encoder = kind(**given)
     return made
 
 
@@ -107,7 +148,11 @@ def parts(
     """
     column = "image" if encoder.reads == "image" else "text"
     if column not in documents.columns:
-        raise MissingColumns([column], documents.columns, f"documents for the encoder {name}")
+        where = "a folder images/, or a column image" if column == "image" else "a column text"
+        raise DataError(
+            f"the encoder {name} reads {encoder.reads}s, and the documents have none; they want "
+            f"{where}"
+        )
     have = set(known.ids) if known is not None else set()
     todo = documents.filter(~pl.col("doc_id").is_in(have)) if have else documents
     task = f"encoding with {name}"

@@ -15,8 +15,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from venire.errors import DataError
-from venire.formats.study_folder import DOCUMENTS, StudyFolder
+from venire.formats.study_folder import DOCUMENTS, Entry, StudyFolder
 from venire.judging.settings import CampaignSettings, StudySettings
+from venire.progress import Event, Progress, silent
 from venire.service.results import gold_grades
 from venire.service.studies import (
     change_settings,
@@ -54,8 +55,9 @@ def import_folder(
 ) -> list[Row]:
     """Put what a folder holds into a study; doing it again changes nothing.
 
-    Pictures are copied into ``media``, named by the hash of their content, with a thumbnail
-    each. What the folder does not have stays in the study as it was.
+    Pictures are copied into ``media`` (see :func:`keep_pictures`, which a server calls before
+    the transaction, so that nobody's judgment waits for it). What the folder does not have stays
+    in the study as it was.
 
     Returns
     -------
@@ -70,6 +72,7 @@ def import_folder(
     DataError
         There are pictures and no place for them; gold with a grade that is not on the scale.
     """
+    folder = keep_pictures(folder, media)
     rows = [_row(one.file, read=one.read, left_out=one.left_out, reason=one.reason)
             for one in folder.report]  # fmt: skip
     if folder.settings:
@@ -78,10 +81,8 @@ def import_folder(
         other = folder.settings.get("name", name) != name
         why = f"the study stays {name!r}, not {folder.settings['name']!r}" if other else ""
         rows.append(_row("settings", read=len(folder.settings), reason=why))
-    documents, pictures = _pictures(folder, media)
-    rows += pictures
     rows.append(_row("topics", **put_topics(session, study_id, folder.topics)))
-    rows.append(_row("documents", **put_documents(session, study_id, documents)))
+    rows.append(_row("documents", **put_documents(session, study_id, folder.documents)))
     for kind, tables in (("run", folder.runs), ("qrels", folder.qrels)):
         for name, table in tables.items():
             frame = table.frame
@@ -137,24 +138,42 @@ def _settings(session: Session, study_id: str, given: Mapping[str, Any], by: str
         )  # fmt: skip
 
 
-def _pictures(folder: StudyFolder, media: Path | None) -> tuple[pl.DataFrame, list[Row]]:
-    """The documents with the place of each picture; a picture that cannot be kept is left out."""
-    pictures = folder.documents.filter(pl.col("path").is_not_null())
-    if pictures.is_empty():
-        return folder.documents, []
+def keep_pictures(
+    folder: StudyFolder, media: Path | None, progress: Progress = silent
+) -> StudyFolder:
+    """Copy the pictures of a folder into ``media``; the folder with their places there.
+
+    Each is named by the hash of its content, with a thumbnail beside it. One that cannot be
+    kept is left out, and the report says why. A folder whose pictures are kept already comes
+    back as it is.
+
+    Raises
+    ------
+    DataError
+        There are pictures and no place for them.
+    """
+    paths = folder.documents["path"].drop_nulls().unique().sort().to_list()
+    if not paths or (media is not None and folder.root == media):
+        return folder
     if media is None or folder.root is None:
         raise DataError("the folder has pictures: say where their copies are to be kept")
     keys: dict[str, str] = {}
-    faults: dict[str, str] = {}
-    for path in pictures["path"].unique():
+    faults: list[Entry] = []
+    for at, path in enumerate(paths, 1):
         try:
             keys[path] = keep_picture((folder.root / path).read_bytes(), media)
         except (DataError, OSError) as error:
-            faults[path] = f"{path}: {error}"
-    rows = [_row(path, left_out=1, reason=faults[path]) for path in sorted(faults)]
-    out = folder.documents.filter(~pl.col("path").fill_null("").is_in(list(faults)))
+            faults.append(Entry(path, 0, 1, f"{path}: {error}"))
+        progress(Event("copying pictures", at, len(paths)))
+    lost = [one.file for one in faults]
     place = pl.col("path").replace_strict(keys, default=None, return_dtype=pl.String)
-    return out.with_columns(place.alias("path")), rows
+    documents = folder.documents.filter(~pl.col("path").fill_null("").is_in(lost))
+    return replace(
+        folder,
+        documents=documents.with_columns(place.alias("path")),
+        report=(*folder.report, *faults),
+        root=media,
+    )
 
 
 def keep_picture(content: bytes, media: Path) -> str:

@@ -1,25 +1,36 @@
+import contextlib
+import io
 import json
 
+import pytest
 
-def test_the_demo_ends_with_a_page_and_says_how_near_each_model_came(venire, tmp_path):
-    status, out, err = venire(
-        "demo", tmp_path / "out", "--data", tmp_path / "none", "--format", "json"
-    )
-    assert status == 0, err
-    result = json.loads(out)
+from venire.cli.main import main
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The folder of a demo without public data."""
+    folder = tmp_path_factory.mktemp("demo")
+    words = ["demo", folder / "out", "--data", folder / "none", "--format", "json"]
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert main([str(word) for word in words]) == 0
+    return folder / "out", json.loads(said.getvalue())
+
+
+def test_the_demo_ends_with_a_page_and_says_how_near_each_model_came(demo):
+    folder, result = demo
     rows = {row["model"]: row for row in result["rows"]}
     # The crowd is a quarter spam: the mixture must come nearer than the mean of the labels.
     assert rows["ordinal-mixture"]["mse"] < 0.5 * rows["mean"]["mse"]
     assert any("the second part was left out" in note for note in result["notes"])
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (folder / "report.html").read_text()
     assert "From a noisy crowd" in page
-    files = {path.name for path in (tmp_path / "out").iterdir()}
+    files = {path.name for path in folder.iterdir()}
     assert {"judgments.csv", "truth.qrels", "topics.tsv", "documents.jsonl"} < files
 
 
-def test_what_the_demo_wrote_goes_in_again(venire, tmp_path):
-    folder = tmp_path / "out"
-    venire("demo", folder, "--data", tmp_path / "none")
+def test_what_the_demo_wrote_goes_in_again(demo, venire):
+    folder, _ = demo
     status, out, err = venire(
         "aggregate", folder / "judgments.csv", "--model", "binary", "--gold",
         folder / "truth.qrels", "--format", "json",

@@ -198,9 +198,9 @@ def test_texts_are_grouped_by_the_same_code(tmp_path, venire_json):
         (("--vectors", "V", "--queries", "0"), "at least 1"),
         (("--vectors", "V", "--repetitions", "0"), "at least 1"),
         (("--vectors", "V", "--caps", "few"), "a cap is"),
-        (("--vectors", "V", "--methods", "near-duplicate"), "missing column image"),
+        (("--vectors", "V", "--methods", "near-duplicate"), "the documents have none"),
         (("--vectors", "V", "--bootstrap", "0"), "at least 1"),
-        (("--encoder", "colour-histogram",), "missing column image"),
+        (("--encoder", "colour-histogram",), "the documents have none"),
     ],
 )  # fmt: skip
 def test_mistakes_are_one_line(folder, venire, options, said):

@@ -81,6 +81,35 @@ def test_documents_without_text_are_counted(folder):
     )
 
 
+def test_images_are_documents_where_nothing_describes_them(folder):
+    for path in folder.glob("documents*"):
+        path.unlink()
+    for name in ("images/cats/1.jpg", "images/2.png", "images/2.gif", "images/notes.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"")
+    (folder / "images" / "link.png").symlink_to(folder / "images" / "2.png")
+    found = read_collection(folder)
+    assert found.documents.select("doc_id", "image").rows() == [
+        ("2", "images/2.gif"),
+        ("cats/1", "images/cats/1.jpg"),
+    ]
+    notes = " / ".join(found.notes)
+    assert "images/2.png gives the id 2 a second time; left out" in notes
+    assert "images/link.png is a link" in notes
+    assert "images/notes.txt does not end in" in notes
+
+
+def test_a_study_s_names_of_columns_are_known(folder):
+    for path in folder.glob("documents*"):
+        path.unlink()
+    (folder / "documents.tsv").write_text("doc_id\tbody\tpath\nd1\twords\t\nd2\t\tx.png\n")
+    found = read_collection(folder).documents
+    assert found.select("doc_id", "text", "image").rows() == [
+        ("d1", "words", None),
+        ("d2", "", "x.png"),
+    ]
+
+
 def test_a_list_is_no_text(folder):
     (folder / "documents.jsonl").write_text('{"doc_id": "d", "text": ["a"]}\n')
     with pytest.raises(DataError, match="column text holds List"):

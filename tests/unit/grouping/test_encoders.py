@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from venire import plugins
-from venire.errors import BadSetting, DataError, DuplicateRows, MissingColumns, UnknownName
+from venire.errors import BadSetting, DataError, DuplicateRows, UnknownName
 from venire.grouping import encoders
 from venire.grouping.vectors import Vectors, joined, read_vectors
 
@@ -122,7 +122,7 @@ def test_wordllama_knows_queries():
     asked = encoders.similarity(encoder, ["thin wing lift", "baking bread"], made)
     assert asked.argmax(axis=1).tolist()[1] == 2
     assert asked[0, 2] < asked[0, :2].min()
-    with pytest.raises(MissingColumns, match="encoder wordllama"):
+    with pytest.raises(DataError, match="the encoder wordllama reads texts"):
         encoders.encode(encoder, documents.drop("text"), name="wordllama")
 
 
@@ -133,6 +133,36 @@ def test_open_clip_with_random_weights():
     encoder = OpenClip(model="RN50", pretrained="")
     made = encoder.encode([Image.new("RGB", (9, 9), "red")])
     assert made.shape == encoder.encode_queries(["a red square"]).shape
+
+
+def test_open_clip_reads_a_file_of_weights_as_open_clip_does(tmp_path):
+    open_clip = pytest.importorskip("open_clip", reason="OpenCLIP is not installed (extra [clip])")
+    import torch
+
+    model, _, prepare = open_clip.create_model_and_transforms("RN50", pretrained=None)
+    torch.save(model.state_dict(), tmp_path / "rn50.pt")
+    encoder = encoders.parse_encoder(f"open-clip(model=RN50,pretrained={tmp_path / 'rn50.pt'})")
+    images = [Image.new("RGB", (300, 200), "red"), Image.new("RGB", (64, 64), "blue")]
+    with torch.no_grad():
+        theirs = model.eval().encode_image(torch.stack([prepare(one) for one in images])).numpy()
+        words = model.encode_text(open_clip.get_tokenizer("RN50")(["a red square"])).numpy()
+    np.testing.assert_allclose(encoder.encode(images), theirs, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        encoder.encode_queries(["a red square"]), words, rtol=1e-4, atol=1e-5
+    )
+    with pytest.raises(BadSetting, match="cannot load RN5 "):
+        encoders.parse_encoder("open-clip(model=RN5)").encode(images)
+
+
+def test_encoders_with_settings():
+    assert encoders.parse_encoder("colour-histogram(bins=4)").bins == 4
+    with pytest.raises(UnknownName, match="did you mean bins"):
+        encoders.parse_encoder("colour-histogram(bin=4)")
+    with pytest.raises(BadSetting, match="bins is a number, not 'many'"):
+        encoders.parse_encoder("colour-histogram(bins=many)")
+    for odd in ("colour-histogram(4)", "colour-histogram(bins=4", ""):
+        with pytest.raises(BadSetting, match="written name or name"):
+            encoders.parse_encoder(odd)
 
 
 def test_no_text_image_encoder_no_similarity():
