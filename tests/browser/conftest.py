@@ -1,8 +1,11 @@
 """A real Chromium, Debian's, driven by playwright."""
 
+import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -22,12 +25,19 @@ def chromium_path():
     """Where Chromium is; it is installed with apt where that is allowed."""
     found = os.environ.get("VENIRE_CHROMIUM") or shutil.which("chromium")
     if not found and shutil.which("apt-get") and os.geteuid() == 0:
-        for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-            subprocess.run(["apt-get", "-qq", *command], capture_output=True, check=False)
-        found = shutil.which("chromium")
+        # Tests on several cores ask at once; the first installs, the others wait.
+        with (Path(tempfile.gettempdir()) / "venire-chromium.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            found = shutil.which("chromium") or _installed()
     if not found:
         pytest.skip("no Chromium, and apt may not install it here: browser tests are skipped")
     return found
+
+
+def _installed():
+    for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+        subprocess.run(["apt-get", "-qq", *command], capture_output=True, check=False)
+    return shutil.which("chromium")
 
 
 @pytest.fixture(scope="session")

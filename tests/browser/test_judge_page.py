@@ -14,7 +14,7 @@ from venire.service import people
 from venire.store.judging import Batch, Campaign, Event, Judgment, Lease
 from venire.store.people import Membership, SignIn
 from venire.store.session import Store
-from venire.store.studies import Document
+from venire.store.studies import Document, Study
 
 EVIL = (
     "<script>window.hacked=1</script> <img src=x onerror='window.hacked=2'>\n\n"
@@ -296,6 +296,27 @@ def test_a_second_tab_looks_on_and_takes_over(judge, context):
     second.locator("#banner").wait_for(state="hidden")
     second.locator(".grade:not([disabled])").first.wait_for()
     press(second, "1")
+
+
+ENTITY = """<urn:a> <http://www.w3.org/2000/01/rdf-schema#label> "A" .
+<urn:a> <urn:site> <https://example.org/page> .
+<urn:a> <urn:site> <javascript:alert(1)> .
+<urn:a> <urn:site> "data:text/html,x"^^<http://www.w3.org/2001/XMLSchema#anyURI> .
+"""
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_addresses_in_entities_are_links_only_where_the_study_lets_them(judge, allowed):
+    with judge.store.writing() as session:
+        for one in session.scalars(select(Document)):
+            one.doc_id = f"urn:{one.doc_id}"
+            one.kind, one.body = "entity", ENTITY.replace("urn:a", one.doc_id)
+        study = session.scalars(select(Study)).one()
+        study.settings = {**study.settings, "show_links": allowed}
+    judge.reload()
+    judge.locator("#document table.entity").wait_for()
+    links = [link.get_attribute("href") for link in judge.locator("#document a").all()]
+    assert links == (["https://example.org/page"] if allowed else [])
 
 
 def test_hostile_documents_run_nothing(judge, context):

@@ -123,7 +123,7 @@ def folder_of(tmp_path):
     (root / "gold.qrels").write_text("q1 0 d3 2\n")
     (root / "study.toml").write_text(
         'name = "Winds"\ninstructions = "Read."\n[scale]\nvalues = [0, 1, 2]\n'
-        'names = ["no", "some", "yes"]\n[campaign]\noverlap = 2\ngold_errors_allowed = 1\n'
+        'names = ["no", "some", "yes"]\n[campaign]\noverlap = 2\ngold_errors = 1\n'
     )
     return root
 

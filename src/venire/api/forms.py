@@ -42,6 +42,8 @@ class CampaignRules(Form):
     qualification_size: int = 0
     qualification_needed: int = 0
     qualification_tries: int = 1
+    pause_below: float = 0
+    pause_sure: float = 0.95
 
 
 class StudyRules(Form):
@@ -51,7 +53,7 @@ class StudyRules(Form):
     relevant_from: int = 1
     cannot_judge: list[str] = []
     languages: list[str] = []
-    show_pictures: bool = False
+    show_links: bool = False
     campaign: CampaignRules = CampaignRules()
     grouping: Settings = {}
 

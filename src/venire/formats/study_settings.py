@@ -63,6 +63,7 @@ KEYS: Mapping[str, Check | Mapping[str, Check]] = {
     "languages": _texts,
     "documents": _one_of(*DOCUMENTS),
     "cannot_judge": _texts,
+    "show_links": lambda value: None if isinstance(value, bool) else "true or false",
     "scale": {
         "values": _numbers,
         "names": _texts,
@@ -74,13 +75,21 @@ KEYS: Mapping[str, Check | Mapping[str, Check]] = {
         "relevant_from": lambda value: None if _is_number(value) else "a number",
     },
     "campaign": {
-        "overlap": _whole(1, 100),
-        "batch_size": _whole(1, 1_000),
-        "gold_size": _whole(0, 1_000),
-        "practice_size": _whole(0, 1_000),
-        "gold_errors_allowed": _whole(0, 1_000),
-        "minimum_seconds": _number(0, 3_600),
-        "largest_label_share": _number(0, 1),
+        "overlap": _whole(1, 1_000),
+        "batch_size": _whole(1, 500),
+        "gold_size": _whole(0, 100),
+        "minutes": _whole(1, 43_200),
+        "gold_errors": _whole(0, 100),
+        "gold_match": _one_of("side", "exact", "near"),
+        "min_seconds": _number(0, 3_600),
+        "max_same_share": _number(0, 1),
+        "topics": _one_of("auto", "one", "mixed"),
+        "practice_size": _whole(0, 50),
+        "qualification_size": _whole(0, 100),
+        "qualification_needed": _whole(0, 100),
+        "qualification_tries": _whole(1, 20),
+        "pause_below": _number(0, 1),
+        "pause_sure": _number(0.5, 1),
     },
 }
 """Every key of study.toml, and what it must be; see docs/reference/collection-folder.md."""
@@ -198,6 +207,8 @@ _PLAIN = str.maketrans(
 def _said(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_said, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
     if not isinstance(value, str):
         return repr(value)
     if "\n" not in value:

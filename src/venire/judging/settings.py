@@ -132,8 +132,8 @@ class StudySettings(_Checked):
         Reasons why a document cannot be judged.
     languages : list of str
         Languages of labels of entities, best first.
-    show_pictures : bool
-        Whether entities may show links as links.
+    show_links : bool
+        Whether addresses in entities are links, which open in a window of their own.
     campaign : dict
         Defaults of new campaigns.
     grouping : dict
@@ -150,7 +150,7 @@ class StudySettings(_Checked):
     relevant_from: int = 1
     cannot_judge: list[str] = field(default_factory=lambda: list(CANNOT))
     languages: list[str] = field(default_factory=lambda: ["en"])
-    show_pictures: bool = False
+    show_links: bool = False
     campaign: dict[str, Any] = field(default_factory=dict)
     grouping: dict[str, Any] = field(default_factory=dict)
 

@@ -136,7 +136,7 @@ def content(document: Document, query: str, settings: StudySettings) -> dict[str
         return {"kind": "none", "title": document.title or document.doc_id}
     if document.kind == "entity":
         shown = show_entity(document.body, document.doc_id, languages=tuple(settings.languages))
-        return {"kind": "entity", **asdict(shown)}
+        return {"kind": "entity", "links": settings.show_links, **asdict(shown)}
     if document.kind == "html":
         return {"kind": "html", "title": document.title, "html": show_html(document.body)}
     return {"kind": "text", **asdict(show_text(document.title, document.body, query))}

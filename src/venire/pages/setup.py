@@ -32,6 +32,13 @@ FIELDS = (
     ("gold_match", "Gold is right when", "Side: relevant or not.", "Gold"),
     ("min_seconds", "Least seconds a document", "Median active time; 0 is no rule.", "Rules"),
     ("max_same_share", "Most of one label", "As a share of the batch; 1 is no rule.", "Rules"),
+    (
+        "pause_below",
+        "Pause below",
+        "Accuracy on gold that an annotator needs; 0 is no rule.",
+        "Pause",
+    ),
+    ("pause_sure", "When sure", "The chance of being below it, .5 to 1.", "Pause"),
     ("practice_size", "Practice documents", "With feedback, before the first batch.", "Start"),
     ("qualification_size", "Qualification documents", "All gold; 0 is none.", "Start"),
     ("qualification_needed", "Needed right", "Of the qualification.", "Start"),

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from venire.errors import DataError
 from venire.formats.study_folder import DOCUMENTS, Entry, StudyFolder
-from venire.judging.settings import CampaignSettings, StudySettings
+from venire.judging.settings import StudySettings
 from venire.progress import Event, Progress, silent
 from venire.service.results import gold_grades
 from venire.service.studies import (
@@ -35,11 +35,6 @@ from venire.tables.runs import Runs
 MOST_PIXELS = 40_000_000
 """Larger pictures are refused: unpacked they would take more memory than a server has to spare."""
 THUMBNAIL = 320
-_CAMPAIGN = {
-    "gold_errors_allowed": "gold_errors",
-    "minimum_seconds": "min_seconds",
-    "largest_label_share": "max_same_share",
-}
 _SAYS = {"exif", "xmp", "comment", "photoshop", "XML:com.adobe.xmp", "Raw profile type exif"}
 _SUFFIX = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "WEBP": ".webp"}
 Row = dict[str, Any]
@@ -126,8 +121,10 @@ def _settings(session: Session, study_id: str, given: Mapping[str, Any], by: str
     for name in ("languages", "cannot_judge"):
         if name in given:
             settings[name] = list(given[name])
+    if "show_links" in given:
+        settings["show_links"] = given["show_links"]
     if "campaign" in given:
-        settings["campaign"] = {_CAMPAIGN.get(k, k): v for k, v in given["campaign"].items()}
+        settings["campaign"] = dict(given["campaign"])
     before = StudySettings.of(study.settings).to_dict()
     after = StudySettings.of({**before, **settings}).to_dict()
     same = before == after and given.get("instructions") in (None, study.instructions)
@@ -278,18 +275,12 @@ def _texts(rows: list[tuple[Any, ...]], names: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _toml(name: str, instructions: str, settings: StudySettings) -> Row:
-    back = {ours: theirs for theirs, ours in _CAMPAIGN.items()}
-    known = ("overlap", "batch_size", "gold_size", "practice_size", *_CAMPAIGN.values())
-    campaign = {
-        back.get(key, key): value
-        for key, value in settings.campaign.items()
-        if key in known and hasattr(CampaignSettings, key)
-    }
     out: Row = {
         "name": name,
         "instructions": instructions,
         "languages": settings.languages,
         "cannot_judge": settings.cannot_judge,
+        "show_links": settings.show_links,
         "scale": {
             "values": settings.values,
             "names": [grade["name"] for grade in settings.grades],
@@ -297,4 +288,4 @@ def _toml(name: str, instructions: str, settings: StudySettings) -> Row:
             "relevant_from": settings.relevant_from,
         },
     }
-    return out | ({"campaign": campaign} if campaign else {})
+    return out | ({"campaign": settings.campaign} if settings.campaign else {})

@@ -15,6 +15,7 @@ Be *fair*.'''
 languages = ["en", "de"]
 documents = "html"
 cannot_judge = ["broken", "wrong language"]
+show_links = true
 
 [scale]
 values = [0, 1, 2]
@@ -27,9 +28,17 @@ overlap = 3
 batch_size = 10
 gold_size = 2
 practice_size = 5
-gold_errors_allowed = 0
-minimum_seconds = 1.5
-largest_label_share = 0.9
+minutes = 45
+gold_errors = 0
+gold_match = "near"
+min_seconds = 1.5
+max_same_share = 0.9
+topics = "one"
+qualification_size = 6
+qualification_needed = 5
+qualification_tries = 2
+pause_below = 0.6
+pause_sure = 0.9
 """
 
 
@@ -58,11 +67,11 @@ def test_a_scale_is_completed():
         ('nmae = "x"', "unknown key nmae; did you mean name?"),
         ("[campaign]\noverlpa = 3", "unknown key campaign.overlpa; did you mean campaign.overlap?"),
         ("[xyz]", "unknown key xyz; known: name"),
-        ("[campaign]\noverlap = 0", "campaign.overlap is a whole number from 1 to 100, not 0"),
+        ("[campaign]\noverlap = 0", "campaign.overlap is a whole number from 1 to 1,000, not 0"),
         ("[campaign]\noverlap = true", "not True"),
         ("[campaign]\noverlap = 2.5", "not 2.5"),
-        ("[campaign]\nlargest_label_share = 2", "a number from 0 to 1"),
-        ("[campaign]\nminimum_seconds = nan", "a number from 0"),
+        ("[campaign]\nmax_same_share = 2", "a number from 0 to 1"),
+        ("[campaign]\nmin_seconds = nan", "a number from 0"),
         ("campaign = 3", "campaign is a table"),
         ('languages = "en"', "languages is a list"),
         ("languages = []", "languages is a list"),

@@ -52,28 +52,30 @@ function text(article, data) {
 
 /** @param {HTMLElement} article @param {any} data */
 function entity(article, data) {
-  article.append(element("h2", {}, data.label), table(data.rows, `What is known of ${data.label}`));
+  article.append(element("h2", {}, data.label), table(data.rows, `What is known of ${data.label}`, data.links));
   if (data.more) article.append(element("p", { class: "soft" }, `${data.more} more properties are not shown.`));
 }
 
-/** @param {any[]} rows @param {string} label */
-function table(rows, label) {
+/** @param {any[]} rows @param {string} label @param {boolean} links */
+function table(rows, label, links) {
   const body = element("tbody");
   for (const row of rows) {
     const list = element("ul");
-    for (const value of row.values) list.append(element("li", { dir: "auto" }, ...valueOf(value)));
+    for (const value of row.values) list.append(element("li", { dir: "auto" }, ...valueOf(value, links)));
     if (row.more) list.append(element("li", { class: "soft" }, `and ${row.more} more`));
     body.append(element("tr", {}, element("th", { scope: "row" }, row.label), element("td", {}, list)));
   }
   return element("table", { class: "entity", "aria-label": label }, body);
 }
 
-/** @param {any} value @returns {(Node|string)[]} */
-function valueOf(value) {
-  if (value.rows.length) return [table(value.rows, "Details")];
-  if (value.short === value.full) return [value.full];
+/** @param {any} value @param {boolean} links whether the study lets addresses be links @returns {(Node|string)[]} */
+function valueOf(value, links) {
+  if (value.rows.length) return [table(value.rows, "Details", links)];
+  /** @param {string} text */
+  const shown = (text) => (links && value.uri ? element("a", { href: value.uri, target: "_blank", rel: "noopener noreferrer nofollow" }, text) : element("span", {}, text));
+  if (value.short === value.full) return [shown(value.full)];
   const more = element("button", { type: "button", class: "plain small" }, "all");
-  const span = element("span", {}, value.short);
+  const span = shown(value.short);
   more.addEventListener("click", () => {
     span.textContent = value.full;
     more.remove();
