@@ -4,9 +4,11 @@ import io
 import json
 import zipfile
 
+import polars as pl
 import pytest
 
 from venire.service.jobs import run_pending
+from venire.service.studies import create_study, put_file
 
 
 def sent(answer):
@@ -156,6 +158,28 @@ def test_a_folder_is_imported_and_exported(world, ada):
     assert "topics.jsonl" in " ".join(zipfile.ZipFile(io.BytesIO(folder.content)).namelist())
     back = sent(ada.post("/api/studies/import", files=file("b.zip", folder.content)))
     assert sent(ada.get(f"/api/studies/{back['study_id']}"))["counts"]["documents"] == 1
+
+
+def test_a_run_is_taken_out_again(world, ada):
+    sent(ada.post(f"{world.api}/uploads/run", files=file("worse.run", "q1 Q0 d1 1 2.5 worse\n")))
+    pairs = sent(ada.get(world.api))["counts"]["pool"]
+    where = f"{world.api}/files"
+    assert "worse" in {one["name"] for one in sent(ada.get(where))}
+    sent(ada.delete(where, params={"kind": "run", "name": "worse"}))
+    assert "worse" not in {one["name"] for one in sent(ada.get(where))}
+    assert sent(ada.get(world.api))["counts"]["pool"] == pairs
+    assert ada.delete(where, params={"kind": "run", "name": "worse"}).status_code == 404
+
+
+def test_vectors_that_group_the_pools_stay(world, ada):
+    with world.store.writing() as session:
+        study = create_study(session, "Grouped", owner_id=world.users["ada"])
+        study.settings = {**study.settings, "grouping": {"encoder": "mine"}}
+        put_file(session, study.id, "vectors", "mine", pl.DataFrame({"doc_id": ["a"]}), ())
+        api = f"/api/studies/{study.id}/files"
+    answer = ada.delete(api, params={"kind": "vectors", "name": "mine"})
+    assert answer.status_code == 409
+    assert "choose another grouping first" in answer.json()["error"]
 
 
 def test_archives_that_mean_harm_are_refused(world, ada):

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, UploadFile
 
 from venire.api.forms import example
-from venire.desk.uploads import as_uploaded, put_upload
+from venire.desk.uploads import as_uploaded, put_upload, remove_file
 from venire.errors import DataError, NotAllowed
 from venire.formats.study_folder import StudyFolder, read_study_folder, unpack_study
 from venire.http.deps import AnOwner, CurrentUser, TheStore
@@ -103,3 +103,12 @@ def upload(
         return store.write(
             lambda session: put_upload(session, one.study_id, kind, path, file.filename or kind)
         )
+
+
+@router.delete("/studies/{study_id}/files", responses=example({"removed": True}))
+def remove(
+    one: AnOwner, store: TheStore, kind: Literal["run", "qrels", "vectors"], name: str
+) -> dict[str, bool]:
+    """Take a run, qrels or vectors out of the study; pool, gold and judgments stay."""
+    store.write(lambda session: remove_file(session, one.study_id, kind, name))
+    return {"removed": True}

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, DataError, MissingColumns
+from venire.errors import BadSetting, Conflict, DataError, MissingColumns, NotFound
 from venire.formats import read_qrels, read_runs
 from venire.formats.collection import read_collection
 from venire.formats.source import stem
 from venire.service.campaigns import sync_study
 from venire.service.studies import get_study, put_documents, put_file, put_gold, put_topics
+from venire.store.studies import StudyFile
 from venire.tables.qrels import Qrels
 
 KINDS = ("topics", "documents", "run", "qrels", "gold")
@@ -71,6 +73,31 @@ def as_uploaded(error: DataError) -> str:
     if not isinstance(error, MissingColumns):
         return str(error)
     return f"{str(error).partition(' (')[0]}; rename the columns in the file"
+
+
+def remove_file(session: Session, study_id: str, kind: str, name: str) -> None:
+    """Take a run, qrels or vectors out of a study; pool, gold and judgments stay as they are.
+
+    Raises
+    ------
+    NotFound
+        There is no such file.
+    Conflict
+        The pools are grouped by these vectors.
+    """
+    study = get_study(session, study_id)
+    found = session.scalar(
+        select(StudyFile).where(
+            StudyFile.study_id == study_id, StudyFile.kind == kind, StudyFile.name == name
+        )
+    )
+    if found is None:
+        raise NotFound(kind, name)
+    if kind == "vectors" and study.settings.get("grouping", {}).get("encoder") == name:
+        raise Conflict(
+            f"the pools are grouped by the vectors {name}; choose another grouping first"
+        )
+    session.delete(found)
 
 
 def _table(
