@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import undefer
 
 from server_for_tests import Server
 from studies_for_tests import make_study
@@ -305,14 +306,27 @@ ENTITY = """<urn:a> <http://www.w3.org/2000/01/rdf-schema#label> "A" .
 """
 
 
-@pytest.mark.parametrize("allowed", [False, True])
-def test_addresses_in_entities_are_links_only_where_the_study_lets_them(judge, allowed):
-    with judge.store.writing() as session:
-        for one in session.scalars(select(Document)):
+@pytest.fixture
+def entities(page_server):
+    """The documents as entities, for one test."""
+    _, store, _, _ = page_server
+    with store.writing() as session:
+        documents = session.scalars(select(Document).options(undefer(Document.body))).all()
+        before = {one.id: (one.doc_id, one.kind, one.body) for one in documents}
+        for one in documents:
             one.doc_id = f"urn:{one.doc_id}"
             one.kind, one.body = "entity", ENTITY.replace("urn:a", one.doc_id)
-        study = session.scalars(select(Study)).one()
-        study.settings = {**study.settings, "show_links": allowed}
+    yield
+    with store.writing() as session:
+        for one in session.scalars(select(Document)):
+            one.doc_id, one.kind, one.body = before[one.id]
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_addresses_in_entities_are_links_only_where_the_study_lets_them(entities, judge, allowed):
+    with judge.store.writing() as session:
+        for study in session.scalars(select(Study)):
+            study.settings = {**study.settings, "show_links": allowed}
     judge.reload()
     judge.locator("#document table.entity").wait_for()
     links = [link.get_attribute("href") for link in judge.locator("#document a").all()]
