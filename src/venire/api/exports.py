@@ -23,8 +23,8 @@ _EXPORT = {"export_id": "e1", "kinds": ["qrels", "raw-csv"], "made_at": "2026-01
 
 
 def kept(request: Request, export_id: str) -> Path:
-    """Where the archive of an export is kept: beside the media folder."""
-    folder: Path = request.app.state.media.parent / "exports"
+    """Where the archive of an export is kept."""
+    folder: Path = request.app.state.exports
     return folder / f"{export_id}.zip"
 
 

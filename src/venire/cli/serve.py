@@ -20,6 +20,11 @@ _HERE = "127.0.0.1"
     metavar="URL",
     help="A database instead of DIR/venire.db: postgresql://user@host/name or sqlite:///file.",
 )
+@click.option(
+    "--media",
+    metavar="DIR|URL",
+    help="Where images are kept, instead of DIR/media: a folder, or s3://bucket/folder.",
+)
 @click.option("--host", default=_HERE, show_default=True, help="Address to listen on.")
 @click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
 @click.option(
@@ -31,7 +36,13 @@ _HERE = "127.0.0.1"
 )
 @click.option("--behind-proxy", is_flag=True, help="Trust the headers of a proxy on this machine.")
 def command(
-    folder: str, database: str | None, host: str, port: int, workers: int, behind_proxy: bool
+    folder: str,
+    database: str | None,
+    media: str | None,
+    host: str,
+    port: int,
+    workers: int,
+    behind_proxy: bool,
 ) -> None:
     """Serve the studies in DIR, which holds the database and the images.
 
@@ -39,6 +50,7 @@ def command(
     """
     import uvicorn
 
+    from venire.formats.source import folder_at
     from venire.store.session import Store
     from venire.web.app import create_app
 
@@ -47,7 +59,8 @@ def command(
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
     url = database or f"sqlite:///{root / 'venire.db'}"
-    app = create_app(Store(url), media=root / "media")
+    pictures, exports = media or str(root / "media"), root / "exports"
+    app = create_app(Store(url), media=folder_at(pictures), exports=exports)
     address = f"http://{'localhost' if host == _HERE else host}:{port}"
     click.echo(f"Venire serves {database or root} at {address}")
     if app.state.first:
@@ -60,7 +73,8 @@ def command(
         uvicorn.run(app, host=host, port=port, **quiet)
         return
     app.state.store.close()
-    os.environ["VENIRE_DATABASE"], os.environ["VENIRE_MEDIA"] = url, str(root / "media")
+    os.environ["VENIRE_DATABASE"] = url
+    os.environ["VENIRE_MEDIA"], os.environ["VENIRE_EXPORTS"] = pictures, str(exports)
     uvicorn.run(
         "venire.web.app:from_environment",
         factory=True,

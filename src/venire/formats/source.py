@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from venire.errors import BadLine, DataError
+from venire.errors import BadLine, BadSetting, DataError, MissingExtra
 
 LIMIT = 8 << 30
 """Most bytes a compressed file may unfold to; a bomb is stopped there."""
@@ -275,6 +275,31 @@ def _extract(
                 raise DataError(f"{name}: unpacks to more than it says")
             out.write(chunk)
     return left
+
+
+def folder_at(place: str) -> Path:
+    """Return a folder: of this machine, or, where it is an address, what fsspec reaches.
+
+    ``s3://bucket/media``, ``gs://...`` and the like behave as a path does.
+
+    Raises
+    ------
+    MissingExtra, BadSetting
+        Without universal-pathlib, or without the package of that kind of storage.
+    """
+    if "://" not in place:
+        return Path(place)
+    try:
+        from upath import UPath
+    except ImportError:
+        raise MissingExtra("universal-pathlib", "cloud", f"the folder {place}") from None
+    try:
+        found: Any = UPath(place)
+        found.exists()
+    except (ImportError, ValueError, OSError) as error:
+        raise BadSetting(f"{place} cannot be reached: {' '.join(str(error).split())}") from None
+    reached: Path = found
+    return reached
 
 
 def pack(files: Iterable[tuple[str, bytes | Path]], path: str | Path) -> None:

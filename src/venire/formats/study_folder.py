@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -192,7 +191,7 @@ def write_study_folder(study: StudyFolder, path: str | Path) -> None:
         if isinstance(content, bytes):
             file.write_bytes(content)
         else:
-            shutil.copyfile(content, file)
+            file.write_bytes(content.read_bytes())
         os.utime(file, (_TIME, _TIME))
 
 

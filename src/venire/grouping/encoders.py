@@ -158,7 +158,7 @@ def parts(
     task = f"encoding with {name}"
     for start in range(0, todo.height, BATCH):
         some = todo.slice(start, BATCH)
-        ids, read, notes = _read(some, encoder.reads, Path(root))
+        ids, read, notes = _read(some, encoder.reads, Path(root) if isinstance(root, str) else root)
         if read:
             yield Vectors.of(ids, encoder.encode(read), encoder=name, notes=notes, name=name)
         else:

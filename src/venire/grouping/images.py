@@ -45,7 +45,11 @@ def open_image(source: str | Path | bytes, *, pixels: int = PIXELS, name: str = 
     except ImportError:
         raise MissingExtra("Pillow", "images", "reading images") from None
     where = name or (str(source) if not isinstance(source, bytes) else "image")
-    data = source if isinstance(source, bytes) else _bytes(Path(source))
+    data = (
+        source
+        if isinstance(source, bytes)
+        else _bytes(Path(source) if isinstance(source, str) else source)
+    )
     with warnings.catch_warnings():
         # Pillow warns of large images and odd EXIF data; the first is checked here, and the
         # second must not stop the rest.

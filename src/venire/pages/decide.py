@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from starlette.responses import FileResponse, HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 from venire.desk import lists
 from venire.errors import NotFound
@@ -109,7 +109,7 @@ def document_page(
 
 
 @router.get("/image")
-def image(request: Request, one: AMember, session: Reading, doc_id: Text) -> FileResponse:
+def image(request: Request, one: AMember, session: Reading, doc_id: Text) -> Response:
     """The image of a document."""
     found = lists.find_document(session, one.study_id, doc_id)
     if found.media is None:

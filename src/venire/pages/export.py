@@ -18,7 +18,7 @@ router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 @router.get("/export")
 def export_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
     """Formats, and the history of exports."""
-    folder = request.app.state.media.parent / "exports"
+    folder = request.app.state.exports
     made = exports.list_exports(session, one.study_id)
     return study_page(
         "export.html",

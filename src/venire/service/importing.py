@@ -232,6 +232,9 @@ def _bytes(picture: Any, kind: str) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
+    if not isinstance(path, Path):  # an object store keeps a file whole or not at all
+        path.write_bytes(content)
+        return
     staged = path.with_name(f".{path.name}.part")
     staged.write_bytes(content)
     staged.replace(path)

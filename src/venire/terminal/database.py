@@ -49,8 +49,10 @@ def opened(database: str, *, make: bool = False) -> Iterator[Store]:
 
 def media_of(database: str, media: str | None) -> Path:
     """Where pictures are kept."""
+    from venire.formats.source import folder_at
+
     if media is not None:
-        return Path(media)
+        return folder_at(media)
     if "://" in database:
         return Path("venire-data") / "media"
     return Path(database) / "media"

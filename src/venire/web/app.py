@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from venire import api, pages
 from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, StoreError, VenireError
+from venire.formats.source import folder_at
 from venire.http.deps import HERE, page
 from venire.http.security import Guard
 from venire.http.tries import Tries
@@ -34,8 +35,13 @@ _STATUS: tuple[tuple[type[VenireError], int], ...] = (
 )
 
 
-def create_app(store: Store, *, media: Path, first: bool = True) -> FastAPI:
+def create_app(
+    store: Store, *, media: Path, exports: Path | None = None, first: bool = True
+) -> FastAPI:
     """The web application on a database; ``media`` is the folder of images.
+
+    Archives of exports are kept in ``exports``, a folder of this machine: by default beside
+    ``media``.
 
     The database is brought up to date first. ``app.state.first`` is the path of the one-time
     link that makes the first account, or None where there is one, or without ``first``: a new
@@ -61,6 +67,7 @@ def create_app(store: Store, *, media: Path, first: bool = True) -> FastAPI:
     )
     app.state.store = store
     app.state.media = store.media = media
+    app.state.exports = exports or media.parent / "exports"
     app.state.tries = Tries()
     app.state.first = None if secret is None else f"/first/{secret}"
     app.add_middleware(Guard)
@@ -108,4 +115,5 @@ async def _http(request: Request, error: Exception) -> Response:
 def from_environment() -> FastAPI:
     """The application of one worker among several; ``venire serve --workers`` says where."""
     store = Store(os.environ["VENIRE_DATABASE"])
-    return create_app(store, media=Path(os.environ["VENIRE_MEDIA"]), first=False)
+    media, exports = folder_at(os.environ["VENIRE_MEDIA"]), Path(os.environ["VENIRE_EXPORTS"])
+    return create_app(store, media=media, exports=exports, first=False)

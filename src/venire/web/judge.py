@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request
-from starlette.responses import FileResponse, HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 from venire.http.deps import CurrentUser, Reading, TheStore, page
 from venire.http.media import media_file
@@ -68,7 +68,7 @@ def document(lease_id: str, user: CurrentUser, session: Reading) -> dict[str, An
 
 
 @router.get("/images/{lease_id}")
-def image(request: Request, lease_id: str, user: CurrentUser, session: Reading) -> FileResponse:
+def image(request: Request, lease_id: str, user: CurrentUser, session: Reading) -> Response:
     """The image of a lease, or its thumbnail."""
     key = image_of(session, lease_id, user.id)
     small = request.query_params.get("size") == "small"
