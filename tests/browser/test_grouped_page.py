@@ -151,7 +151,9 @@ def test_a_grouped_pool_from_the_first_image_to_the_end(grouped_server, judge, w
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Space")
-    assert page.locator(".pick[aria-pressed=true]").count() == 1
+    assert page.locator(".pick[aria-pressed=true] .own").inner_text() == "Relevant"
+    page.keyboard.press("Space")
+    assert page.locator(".pick[aria-pressed=true] .own").inner_text() == "Not relevant"
     look(page, tmp_path, "open")
     want |= dict.fromkeys(first, 1) | {first[1]: 0}
     press(page, "1")
@@ -166,6 +168,13 @@ def test_a_grouped_pool_from_the_first_image_to_the_end(grouped_server, judge, w
     assert page.locator(".pick[aria-pressed=true]").count() == 3
     look(page, tmp_path, "marked")
     page.get_by_role("button", name="Split the marked off").click()
+    page.get_by_role("heading", name=f"{sizes[1] - 3} that look alike").wait_for()
+    page.keyboard.press("u")
+    page.get_by_role("heading", name=f"{sizes[1]} that look alike").wait_for()
+    page.keyboard.press("o")
+    for at in (1, 2, 3):
+        page.locator(".pick").nth(at).click()
+    page.keyboard.press("x")
     page.get_by_role("heading", name=f"{sizes[1] - 3} that look alike").wait_for()
     rest = [one for at, one in enumerate(second) if at not in (1, 2, 3)]
     assert set(leases_in(page, ".strip")) <= set(rest)
@@ -183,6 +192,15 @@ def test_a_grouped_pool_from_the_first_image_to_the_end(grouped_server, judge, w
     look(page, tmp_path, "review")
     changed = leases_in(page, ".review .grid >> nth=0 >> .pick")[0]
     assert want[changed] == 1
+    page.locator(".review .grid").first.locator(".pick").first.click()
+    page.get_by_role("heading", name=f"Relevant ({len(relevant) - 1})", exact=True).wait_for()
+    page.keyboard.press("u")
+    page.get_by_role("heading", name=heads[0], exact=True).wait_for()
+    page.wait_for_function("() => document.getElementById('state').textContent === 'Saved'")
+    title = page.locator("#topic-title").inner_text()
+    page.reload()
+    page.locator(".review").wait_for()
+    assert page.locator("#topic-title").inner_text() == title != ""
     page.locator(".review .grid").first.locator(".pick").first.click()
     want[changed] = 0
     page.get_by_role("heading", name=f"Relevant ({len(relevant) - 1})", exact=True).wait_for()
@@ -205,7 +223,7 @@ def test_a_grouped_pool_from_the_first_image_to_the_end(grouped_server, judge, w
     kinds = [kind for kind, _ in events]
     assert kinds == [
         *["label"] * 3, "group", "undo", "look", "group", "label",
-        "look", "split", "group", "group", "label",
+        "look", "split", "split", "look", "split", "group", "group", *["label"] * 3,
     ]  # fmt: skip
     # Every judging action has its time, so that speed can be measured.
     assert all(

@@ -11,6 +11,7 @@ const SMALL = 7;
 /**
  * @typedef {{batch: () => any, place: HTMLElement, document: (lease: string) => Promise<any>,
  *   act: (kind: string, values?: Record<string, unknown>) => void, moved: (places: number[]) => void,
+ *   undoable: (back: () => void) => void,
  *   go: (place: number) => void, say: (words: string) => void, finish: () => void,
  *   time: () => {active_ms: number, idle_ms: number}, restart: () => void, canAct: () => boolean}} Hooks
  */
@@ -121,7 +122,7 @@ export class GroupView {
     split.addEventListener("click", () => this.split());
     this.fill(
       element("h2", {}, `All ${this.members().length} of the group `, close, " ", split),
-      element("p", { class: "soft" }, "Click, or Space, marks one as different and gives it the next grade. Shift-click marks a row of them. A grade below is for all that are not marked."),
+      element("p", { class: "soft" }, "Click, or Space, marks one as different: with the highest grade, then the next lower one. Shift-click marks a row of them. A grade below is for all that are not marked."),
       grid,
     );
   }
@@ -148,7 +149,8 @@ export class GroupView {
     const members = this.members();
     const from = range && this.last >= 0 ? Math.min(this.last, place) : place;
     const to = range && this.last >= 0 ? Math.max(this.last, place) : place;
-    const values = this.hooks.batch().grades.map((/** @type {any} */ one) => one.value);
+    // Most groups are not relevant, so what differs in one most often is: the highest grade first.
+    const values = this.hooks.batch().grades.map((/** @type {any} */ one) => one.value).reverse();
     const now = this.marks.get(members[place].item.lease);
     const next = now === undefined ? values[0] : values[values.indexOf(now) + 1];
     for (let at = from; at <= to; at++) {
@@ -167,8 +169,14 @@ export class GroupView {
     if (!this.hooks.canAct()) return;
     const leases = this.members().map(({ item }) => item.lease).filter((lease) => this.marks.has(lease));
     if (!leases.length || leases.length === this.members().length) return this.hooks.say("Mark some, and not all, to split them off.");
+    const all = this.members();
+    const [first] = all;
     this.hooks.act("split", { leases, ...this.hooks.time() });
-    const first = this.members()[0];
+    this.hooks.undoable(() => {
+      this.hooks.act("split", { leases: all.map(({ item }) => item.lease), ...this.hooks.time() });
+      this.hooks.go(first.place);
+      this.hooks.say("Undone: they are one group again.");
+    });
     this.marks = new Map();
     this.hooks.say(`${leases.length} split off.`);
     this.hooks.go(first.place);
@@ -193,13 +201,14 @@ export class GroupView {
 
   /* ---- the review round ---- */
 
-  review() {
+  /** @param {string} [moved] the lease of an image that was just changed */
+  review(moved) {
     this.hide();
     const { batch, place } = this.hooks;
     const page = element("div", { class: "group review" });
     const finish = element("button", { type: "button", class: "primary", id: "finish" }, "Finish ", element("kbd", {}, "Enter"));
     finish.addEventListener("click", this.hooks.finish);
-    page.append(element("h2", {}, "Review "), element("p", { class: "soft" }, "Everything by grade. A click gives the next grade. Handed in, they are final."), element("p", {}, finish));
+    page.append(element("h2", {}, "Review "), element("p", { class: "soft" }, "Everything by grade. A click gives the next grade, u takes it back. Handed in, they are final."), element("p", {}, finish));
     for (const grade of [...batch().grades].reverse()) {
       const there = batch().items.filter((/** @type {any} */ item) => item.state === "judged" && item.label === grade.value);
       if (!there.length) continue;
@@ -207,6 +216,7 @@ export class GroupView {
       for (const item of there) {
         const button = element("button", { type: "button", class: "pick", "aria-label": `${grade.name}; click for the next grade` }, this.tile(item));
         button.addEventListener("click", () => this.change(item));
+        if (item.lease === moved) button.classList.add("marked");
         grid.append(button);
       }
       page.append(element("h3", {}, `${grade.name} (${there.length})`), grid);
@@ -216,8 +226,13 @@ export class GroupView {
     place.scrollTop = top;
     place.dataset.lease = "";
     document.getElementById("grades")?.replaceChildren();
-    if (!top) finish.focus();
+    const changed = /** @type {HTMLElement|null} */ (moved ? page.querySelector(".marked") : null);
+    if (changed) {
+      changed.focus({ preventScroll: true });
+      changed.scrollIntoView({ block: "nearest" });
+    } else if (!top) finish.focus();
     this.hooks.restart();
+    if (moved) return;
     this.hooks.say("All are judged. Look them over, then press Enter to finish.");
   }
 
@@ -225,9 +240,17 @@ export class GroupView {
   change(item) {
     if (!this.hooks.canAct()) return;
     const values = this.hooks.batch().grades.map((/** @type {any} */ one) => one.value);
-    const next = values[(values.indexOf(item.label) + 1) % values.length];
-    this.hooks.act("label", { lease: item.lease, label: next, text: "review", ...this.hooks.time() });
-    this.review();
+    const before = item.label;
+    const next = values[(values.indexOf(before) + 1) % values.length];
+    this.hooks.undoable(() => this.set(item, before, "Undone"));
+    this.set(item, next, "Now");
+  }
+
+  /** @param {any} item @param {number} value @param {string} word */
+  set(item, value, word) {
+    this.hooks.act("label", { lease: item.lease, label: value, text: "review", ...this.hooks.time() });
+    this.review(item.lease);
+    this.hooks.say(`${word}: ${this.grade(value)?.name}`);
   }
 
   /* ---- keys ---- */

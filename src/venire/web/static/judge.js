@@ -28,7 +28,7 @@ let ended = false;
 let outbox = null;
 /** @type {Map<string, Promise<any>>} */
 const documents = new Map();
-/** @type {number[][]} */
+/** What can be undone: places judged at once, or how to take an action back. @type {(number[] | (() => void))[]} */
 let history = [];
 const clock = new Clock();
 
@@ -241,7 +241,10 @@ function progress() {
 function complete() {
   const left = firstLive();
   if (left < batch.items.length) return go(left);
-  if (batch.grouped) return groups.review();
+  if (batch.grouped) {
+    topic(batch.topics[batch.items[0].topic]);
+    return groups.review();
+  }
   const judged = batch.items.filter((/** @type {any} */ item) => item.state === "judged").length;
   const practice = batch.kind === "practice";
   const button = element("button", { type: "button", class: "primary", id: "finish" }, practice ? "Begin " : "Hand in ", element("kbd", {}, "Enter"));
@@ -341,6 +344,8 @@ function cannot() {
   if (!canAct()) return;
   const list = $("reasons");
   list.replaceChildren();
+  const several = groups.shown ? groups.members().length : 1;
+  $("cannot-title").textContent = several > 1 ? `Why can none of these ${several} be judged?` : "Why can it not be judged?";
   batch.reasons.forEach((/** @type {string} */ reason, /** @type {number} */ place) => {
     const button = element("button", { type: "button" }, element("kbd", {}, String(place + 1)), ` ${reason}`);
     button.addEventListener("click", () => decline("cannot", { reason, ...clock.read() }));
@@ -355,14 +360,17 @@ function cannot() {
 /** @param {string} kind @param {Record<string, unknown>} values */
 function decline(kind, values) {
   dialog("cannot").close();
-  act(kind, values);
-  moved([at]);
+  const places = groups.shown ? groups.members().map(({ place }) => place) : [at];
+  for (const place of places) act(kind, { lease: batch.items[place].lease, ...values });
+  moved(places);
 }
 
 function undo() {
   if (!batch || !active) return;
   hideFeedback();
-  const places = history.pop() ?? before();
+  const last = history.pop();
+  if (typeof last === "function") return last();
+  const places = last ?? before();
   if (!places.length) return say("There is nothing to undo.");
   act("undo", { leases: places.map((/** @type {number} */ place) => batch.items[place].lease) });
   go(places[0]);
@@ -528,7 +536,7 @@ function instructions() {
   for (const grade of batch.grades) {
     list.append(element("dt", {}, element("kbd", {}, grade.key), ` ${grade.name}`), element("dd", {}, grade.definition));
   }
-  const rows = [["s", "cannot judge, with a reason"], ["u", "undo the last judgment"], ["c", "comment"], ["j", "jump to the best passage"], ["← →", "look at the document before or after"], ...(batch.grouped ? [["o", "open a group, or close it"], ["Space", "in an open group: mark an image as different, again for the next grade"], ["x", "in an open group: split the marked images off"]] : []), ["?", "this help"]];
+  const rows = [["s", "cannot judge, with a reason"], ["u", "undo the last judgment"], ["c", "comment"], ["j", "jump to the best passage"], ["← →", "look at the document before or after"], ...(batch.grouped ? [["o", "open a group, or close it"], ["Space", "in an open group: mark an image as different, again for the next grade"], ["Shift-click", "in an open group: mark all from the last marked to this one"], ["x", "in an open group: split the marked images off"]] : []), ["?", "this help"]];
   $("help-keys").replaceChildren(...rows.map(([key, words]) => element("tr", {}, element("th", { scope: "row" }, element("kbd", {}, key)), element("td", {}, words))));
 }
 
@@ -573,6 +581,7 @@ const groups = new GroupView({
   document: fetchDocument,
   act,
   moved,
+  undoable: (back) => history.push(back),
   go,
   say,
   finish,
