@@ -219,6 +219,9 @@ def test_a_forecast_is_asked_for_and_kept_from_the_page(world, address, page):
     assert run_pending(world.store) == 1
     page.goto(f"{address}{world.here}/crowd")
     assert page.locator("#keep-design option").count() == 2
+    # What was asked for still stands in the form.
+    assert page.input_value("#plan-overlap") == "1, 2"
+    assert page.input_value("#plan-replays") == "2"
     page.click("#plan button:has-text('Keep')")
     page.wait_for_selector("#plan h3:has-text('Expected and so far')")
 

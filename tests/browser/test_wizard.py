@@ -315,6 +315,33 @@ def test_a_summary_waits_for_the_labels_and_says_what_is_missing(wizard_server, 
     assert page.locator("#run").is_disabled()
 
 
+def test_wrong_numbers_are_said_where_they_are_typed(wizard_server, imported, digits, page):
+    page.goto(f"{wizard_server.url}/studies/{imported}/simulation")
+    put_vectors(page, digits.pixels)
+    step(page, 3)
+    other = page.get_by_label("Another min size for hdbscan")
+    for wrong in ("1", "2.5", "abc"):
+        other.fill(wrong)
+        other.press("Tab")
+        said = other.evaluate("(one) => one.validationMessage")
+        assert said == "It takes a whole number of at least 2"
+    assert page.get_by_label("hdbscan min size 1").count() == 0
+    other.fill("7")
+    other.press("Tab")
+    assert page.get_by_label("hdbscan min size 7").is_checked()
+    choose_methods(page, {"k-means": ["16"]})
+    step(page, 4)
+    page.locator("#run:not([disabled])").wait_for()
+    assert "k means at 16" in page.locator("#summary").inner_text()
+    page.locator("#repetitions").fill("200")
+    assert page.locator("#run").is_disabled()
+    assert page.locator("#plan-error").inner_text().startswith("Repetitions per query: ")
+    page.locator("#repetitions").fill("2")
+    page.locator("#repetitions").press("Tab")
+    page.locator("#run:not([disabled])").wait_for()
+    assert "x 2 repetitions" in page.locator("#plan").inner_text()
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_every_step_fits_its_window(wizard_server, imported, page, width):
     page.set_viewport_size({"width": width, "height": 800})

@@ -120,7 +120,7 @@ def test_the_majority_of_a_pilot_is_a_truth(piloted):
     api, here, ada = piloted
     page = ada.get(f"{here}/simulation").text
     assert "The majority of the pilot&#39;s 2 annotators" in page
-    assert "(400 labels)" in page
+    assert f"({QUERIES * DOCUMENTS} labels)" in page
     start = ada.get(f"{api}/simulation", params={"truth": "pilot"}).json()
     ties = sum(  # of two, who disagree: relevant
         label or right("Ann", name, 0.7) != right("Bob", name, 0.9) or not right("Ann", name, 0.7)

@@ -102,8 +102,10 @@ def command(**options: Any) -> None:
     truth, chosen, notes = _truth_and_types(options, collection)
     pool, pool_notes = _pool(options, collection, truth)
     notes += pool_notes
+    tried, left_out = _settings(options, collection)
+    notes += left_out
     settings = with_always(
-        _settings(options, collection),
+        tried,
         Setting.parse(options["current"]) if options["current"] else None,
     )
     with bar() as progress:
@@ -228,14 +230,14 @@ def _pool(
     return truth.frame, ["there are no runs: the pool of a query is what the truth has labels of"]
 
 
-def _settings(options: dict[str, Any], collection: Collection) -> list[Setting]:
-    """Return what is tried; by default all that can be, with what there is."""
+def _settings(options: dict[str, Any], collection: Collection) -> tuple[list[Setting], list[str]]:
+    """Return what is tried, by default all that can be; and a note on what is left out."""
     from venire import plugins
     from venire.grouping.settings import parse_methods, read_caps
 
     caps = read_caps(options["caps"])
     if options["methods"]:
-        return parse_methods(options["methods"], caps)
+        return parse_methods(options["methods"], caps), []
     there = {"nothing"}
     if options["encoder"] or options["vectors"]:
         there.add("vectors")
@@ -244,7 +246,11 @@ def _settings(options: dict[str, Any], collection: Collection) -> list[Setting]:
     names = [
         name for name in plugins.names("grouper") if plugins.load("grouper", name).needs in there
     ]
-    return parse_methods(",".join(names), caps)
+    others = [name for name in plugins.names("grouper") if name not in names]
+    left_out = f"not tried, for want of an --encoder or --vectors: {', '.join(others)}"
+    if "vectors" in there:
+        left_out = f"not tried, for want of images: {', '.join(others)}"
+    return parse_methods(",".join(names), caps), [left_out] if others else []
 
 
 def _groupings(

@@ -95,7 +95,10 @@ def truths(session: Session, study_id: str) -> list[Row]:
         for row in qrels
     ]
     query = (
-        select(func.count(Judgment.seq), func.count(func.distinct(Judgment.annotator_id)))
+        select(
+            func.count(func.distinct(Judgment.pair_id)),
+            func.count(func.distinct(Judgment.annotator_id)),
+        )
         .join(Campaign, Campaign.id == Judgment.campaign_id)
         .where(Campaign.study_id == study_id, Judgment.label.is_not(None))
         .where(Judgment.lease_id.is_not(None))
@@ -103,7 +106,7 @@ def truths(session: Session, study_id: str) -> list[Row]:
     labels, people = session.execute(query).one()
     if labels:
         who = counted(people, "annotator")
-        words = f"The majority of the pilot's {who}"
+        words = f"The majority of the pilot's {who}; a tie is relevant"
         found.append({"value": "pilot", "words": words, "labels": labels})
     return found
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from venire.errors import BadSetting
 
 Floats = NDArray[np.float32]
 Longs = NDArray[np.int64]
@@ -23,6 +26,8 @@ class Grouper(Protocol):
     """``vectors``, ``hashes`` (vectors of the encoder perceptual-hash) or ``nothing``."""
     grid: ClassVar[dict[str, tuple[float, ...]]]
     """The values of each setting that are worth trying."""
+    limits: ClassVar[dict[str, tuple[float, float]]]
+    """The least and the greatest value of each setting; may be left out."""
 
     def group(self, vectors: Floats) -> Longs:
         """Return a label for each document.
@@ -37,6 +42,20 @@ class Grouper(Protocol):
         int64 [n]
             Documents with the same label are a group; ``-1`` is in none.
         """
+
+
+def within_limits(grouper: Grouper) -> None:
+    """Refuse a setting that is out of the grouper's limits.
+
+    Raises
+    ------
+    BadSetting
+    """
+    for name, (least, most) in grouper.limits.items():
+        value = getattr(grouper, name)
+        if not least <= value <= most:
+            to = f"{least:g} to {most:g}" if math.isfinite(most) else f"at least {least:g}"
+            raise BadSetting(f"{name} is {to}, not {value:g}")
 
 
 def finish(labels: Longs, cap: int | None = None) -> Longs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -9,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.errors import BadSetting, MissingExtra
-from venire.grouping.base import Floats, Longs
+from venire.errors import MissingExtra
+from venire.grouping.base import Floats, Longs, within_limits
 
 DISTANCES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
 
@@ -34,13 +35,13 @@ class AverageLinkage:
 
     needs: ClassVar[str] = "vectors"
     grid: ClassVar[dict[str, tuple[float, ...]]] = {"distance": DISTANCES}
+    limits: ClassVar[dict[str, tuple[float, float]]] = {"distance": (0, 2)}
     linkage: ClassVar[str] = "average"
     distance: float = 0.2
 
     def __post_init__(self) -> None:
         """Refuse what is no cosine distance."""
-        if not 0 <= self.distance <= 2:
-            raise BadSetting(f"distance is 0 to 2, not {self.distance:g}")
+        within_limits(self)
 
     def group(self, vectors: Floats) -> Longs:
         """Return the number of each document's cluster."""
@@ -82,12 +83,12 @@ class KMeans:
 
     needs: ClassVar[str] = "vectors"
     grid: ClassVar[dict[str, tuple[float, ...]]] = {"size": (4, 6, 8, 12, 16)}
+    limits: ClassVar[dict[str, tuple[float, float]]] = {"size": (1, math.inf)}
     size: int = 8
 
     def __post_init__(self) -> None:
         """Refuse groups of nothing."""
-        if self.size < 1:
-            raise BadSetting(f"size is at least 1, not {self.size}")
+        within_limits(self)
 
     def group(self, vectors: Floats) -> Longs:
         """Return the number of each document's cluster."""
@@ -120,12 +121,12 @@ class Hdbscan:
 
     needs: ClassVar[str] = "vectors"
     grid: ClassVar[dict[str, tuple[float, ...]]] = {"min_size": (2, 3, 5, 8)}
+    limits: ClassVar[dict[str, tuple[float, float]]] = {"min_size": (2, math.inf)}
     min_size: int = 3
 
     def __post_init__(self) -> None:
         """Refuse groups of one."""
-        if self.min_size < 2:
-            raise BadSetting(f"min_size is at least 2, not {self.min_size}")
+        within_limits(self)
 
     def group(self, vectors: Floats) -> Longs:
         """Return the number of each document's cluster, -1 for noise."""

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.errors import BadSetting
-from venire.grouping.base import SINGLE, Floats, Longs
+from venire.grouping.base import SINGLE, Floats, Longs, within_limits
 
 ROUNDING = 1e-5
 """Cosines of float32 vectors that are equal to a threshold may lie this far below it."""
@@ -21,6 +20,7 @@ class OneAtATime:
 
     needs: ClassVar[str] = "nothing"
     grid: ClassVar[dict[str, tuple[float, ...]]] = {}
+    limits: ClassVar[dict[str, tuple[float, float]]] = {}
 
     def group(self, vectors: Floats) -> Longs:
         """Return -1 for each document."""
@@ -47,12 +47,12 @@ class Leader:
 
     needs: ClassVar[str] = "vectors"
     grid: ClassVar[dict[str, tuple[float, ...]]] = {"cosine": (0.95, 0.9, 0.85, 0.8, 0.7)}
+    limits: ClassVar[dict[str, tuple[float, float]]] = {"cosine": (-1, 1)}
     cosine: float = 0.9
 
     def __post_init__(self) -> None:
         """Refuse what is no cosine."""
-        if not -1 <= self.cosine <= 1:
-            raise BadSetting(f"cosine is -1 to 1, not {self.cosine:g}")
+        within_limits(self)
 
     def group(self, vectors: Floats) -> Longs:
         """Return the number of each document's leader."""
@@ -83,12 +83,12 @@ class NearDuplicate:
 
     needs: ClassVar[str] = "hashes"
     grid: ClassVar[dict[str, tuple[float, ...]]] = {"distance": (2, 4, 6, 8, 10)}
+    limits: ClassVar[dict[str, tuple[float, float]]] = {"distance": (0, 64)}
     distance: int = 4
 
     def __post_init__(self) -> None:
         """Refuse what is no number of bits."""
-        if not 0 <= self.distance <= 64:
-            raise BadSetting(f"distance is 0 to 64 bits, not {self.distance}")
+        within_limits(self)
 
     def group(self, vectors: Floats) -> Longs:
         """Return the number of each document's leader."""

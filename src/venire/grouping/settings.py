@@ -86,7 +86,10 @@ class Setting:
             if whole and value != int(value):
                 raise BadSetting(f"{self.method}: {name} is a whole number, not {value:g}")
             given[name] = int(value) if whole else float(value)
-        made: Grouper = kind(**given)
+        try:
+            made: Grouper = kind(**given)
+        except BadSetting as error:
+            raise BadSetting(f"{self.method}: {error}") from None
         return made
 
     def check(self) -> Setting:

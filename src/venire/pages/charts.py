@@ -233,10 +233,17 @@ def time_and_recall(
             "margin": {"l": 60, "r": 15, "t": 10, "b": 50},
             "legend": {"orientation": "h", "y": -0.2},
             "xaxis": {"title": {"text": "seconds an image"}, "rangemode": "tozero"},
-            "yaxis": {"title": {"text": "recall"}},
+            "yaxis": {"title": {"text": "recall"}, **_recall_range([*rows, one])},
             "shapes": [_dashed(y0=one["recall"], y1=one["recall"], xref="paper", x0=0, x1=1)],
         },
     }
+
+
+def _recall_range(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A range of at least 2 points within what a share can be; plotly's own may pass 1."""
+    low, high = (end(row["recall"] for row in rows) for end in (min, max))
+    edge = max(0.1 * (high - low), 0.01)
+    return {"range": [max(low - edge, -0.01), min(high + edge, 1.01)]}
 
 
 def time_saved(rows: Sequence[dict[str, Any]], best: str) -> Chart | None:

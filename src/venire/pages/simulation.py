@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Annotated, Any
 
@@ -23,6 +25,7 @@ from venire.simulation.grouped_annotators import (
     TYPES,
     annotator,
     numbers,
+    references,
     times_table,
     types_table,
 )
@@ -63,7 +66,7 @@ def simulation_page(
     there = simulation.encoders(session, one.study_id)
     truths = simulation.truths(session, one.study_id)
     current = StudySettings.of(get_study(session, one.study_id).settings).grouping
-    found = _found(result) if result else None
+    found = None if chosen is None or not result else _found(result, chosen.settings, truths)
     return study_page(
         "simulation.html",
         request,
@@ -82,6 +85,7 @@ def simulation_page(
         parts_kept=[] if chosen is None else jobs.parts(session, chosen.id),
         times=times_table(),
         values=types_table(),
+        references=references(),
         caps=CAPS,
         current=current,
         current_words=named(current.get("setting", ONE)),
@@ -135,13 +139,21 @@ def _methods() -> list[Row]:
                 "words": _METHODS.get(name, name),
                 "parameter": parameter,
                 "values": [float(value) for value in kind.grid.get(parameter, ())],
+                "limits": _limits(kind, parameter),
+                "whole": isinstance(getattr(kind(), parameter, 0.0), int),
                 "needs": kind.needs,
             }
         )
     return found
 
 
-def _found(result: Row) -> Row:
+def _limits(kind: Any, parameter: str) -> list[float | None]:
+    """The least and the greatest value of a parameter; None is no limit."""
+    ends = getattr(kind, "limits", {}).get(parameter, (-math.inf, math.inf))
+    return [float(end) if math.isfinite(end) else None for end in ends]
+
+
+def _found(result: Row, settings: Row, truths: Sequence[Row]) -> Row:
     """What a finished simulation says, with its charts for each type."""
     words = {row["setting"]: named(row["setting"]) for row in result["rows"]}
     by_setting: dict[str, list[Row]] = {}
@@ -164,6 +176,11 @@ def _found(result: Row) -> Row:
         "doubts": result["doubts"],
         "setting": best,
         "encoder": result["encoder"],
+        "truth": settings["truth"],
+        "labels": next(
+            (row["words"] for row in truths if row["value"] == settings["truth"]),
+            settings["truth"].partition(":")[2] or settings["truth"],
+        ),
         "points": result["points"],
         "chosen": result["chosen"],
         "order": [*result["chosen"], *(name for name in types if name not in result["chosen"])],

@@ -162,6 +162,15 @@ def named(setting: str) -> str:
         return setting
 
 
+MINUS = "\u2212"
+
+
+def _signed(share: float) -> str:
+    """Return a share as points with its sign, and a true minus."""
+    text = f"{abs(share) * 100:.1f}"
+    return text if text == "0.0" else ("+" if share > 0 else MINUS) + text
+
+
 def _explained(row: dict[str, Any], before: dict[str, Any]) -> str:
     lost = row["loss"] * 100
     change = "the same as" if abs(lost) < 0.05 else f"{abs(lost):.1f} points "
@@ -169,8 +178,8 @@ def _explained(row: dict[str, Any], before: dict[str, Any]) -> str:
     interval = (
         ""
         if row["loss_low"] is None or max(abs(row["loss_low"]), abs(row["loss_high"])) < 0.0005
-        else f" (95% interval of the loss: {row['loss_low'] * 100:.1f} to "
-        f"{row['loss_high'] * 100:.1f} points)"
+        else f" (95% interval of the change: {_signed(-row['loss_high'])} to "
+        f"{_signed(-row['loss_low'])} points)"
     )
     return (
         f"{row['seconds_per_image']:.2f} s an image instead of {before['seconds_per_image']:.2f} "

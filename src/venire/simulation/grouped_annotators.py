@@ -112,6 +112,15 @@ class GroupedAnnotator:
 @cache
 def numbers() -> dict[str, list[dict[str, Any]]]:
     """Return the file of all numbers: ``values`` and ``times``, each with words and source."""
+    return {kind: rows for kind, rows in _file().items() if kind != "references"}
+
+
+def references() -> list[str]:
+    """Return what the sources of the numbers stand for."""
+    return list(_file()["references"])
+
+
+def _file() -> dict[str, Any]:
     text = (files("venire.simulation") / "annotator_types.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 

@@ -159,7 +159,7 @@ def test_settings_parse_and_print_as_themselves():
         ("leader(cap=few)", "a size of a group"),
         ("hdbscan(min_size=1)", "at least 2"),
         ("average-linkage(distance=3)", "0 to 2"),
-        ("near-duplicate(distance=65)", "64 bits"),
+        ("near-duplicate(distance=65)", "0 to 64, not 65"),
         ("one-at-a-time(cap=8)", "no groups"),
         (",", "no method is named"),
     ],

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -15,6 +17,7 @@ from venire.simulation.grouped_annotators import (
     annotator,
     numbers,
     parse_annotators,
+    references,
     times_table,
     types_table,
     with_bounds,
@@ -352,3 +355,9 @@ def test_own_types():
     assert mine.settings["name"] == "mine"
     with pytest.raises(BadSetting, match="two annotator types are named typical"):
         with_bounds([typical, typical])
+
+
+def test_references_are_those_of_the_documentation():
+    page = Path(__file__).parents[3] / "docs" / "reference" / "grouping.md"
+    listed = page.read_text().split("## References")[1]
+    assert [line[2:] for line in listed.splitlines() if line.startswith("- ")] == references()

@@ -2,6 +2,7 @@
 /** What several owner pages do: secrets shown once, reports, sorting, jobs that are watched. */
 import { ask } from "./api.js";
 import { element } from "./document.js";
+import { keepTyped, restoreTyped } from "./kept.js";
 
 document.addEventListener("sent", (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target);
@@ -127,7 +128,10 @@ async function watch(box) {
     if (document.hidden) continue;
     try {
       const job = await ask(box.dataset.job ?? "");
-      if (!["waiting", "running"].includes(job.state)) return location.reload();
+      if (!["waiting", "running"].includes(job.state)) {
+        keepTyped();
+        return location.reload();
+      }
       /** @type {HTMLElement} */ (box.querySelector("[data-state]")).textContent = job.state === "running" ? "Runs" : "Waits for a worker";
       /** @type {HTMLElement} */ (box.querySelector("[data-message]")).textContent = job.total ? `${job.message} · ${job.done.toLocaleString("en")} of ${job.total.toLocaleString("en")}` : job.message;
       if (job.total) { bar.max = job.total; bar.value = job.done; } else bar.removeAttribute("value");
@@ -143,3 +147,8 @@ model?.addEventListener("change", () => {
     one.hidden = one.disabled = one.dataset.forModel !== model.value;
   }
 });
+
+restoreTyped();
+
+/* On a narrow screen the tab one is on may be out of sight. */
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

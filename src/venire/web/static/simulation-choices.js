@@ -71,10 +71,12 @@ function heading(type, title, on) {
 function name(type) {
   const input = /** @type {HTMLInputElement} */ (element("input", { type: "text", class: "name-of-own", "aria-label": "Name of the type", maxlength: "60" }));
   input.value = valuesOf(type).name;
+  input.addEventListener("input", () => input.setCustomValidity(""));
   input.addEventListener("change", () => {
     const taken = types().some((one) => one.id !== type.id && valuesOf(one).name === input.value.trim());
     if (!input.value.trim() || taken) {
-      input.value = valuesOf(type).name;
+      input.setCustomValidity(taken ? "Another type has this name" : "A type needs a name");
+      input.reportValidity();
       return;
     }
     edit(type, "name", input.value.trim());
@@ -212,10 +214,16 @@ function pill(given, value, usable, all) {
 function other(given, usable) {
   const input = /** @type {HTMLInputElement} */ (element("input", { type: "text", inputmode: "decimal", placeholder: "other value", "aria-label": `Another ${given.parameter.replace("_", " ")} for ${given.name}` }));
   input.disabled = !usable;
+  const [least, most] = given.limits;
+  const range = least !== null && most !== null ? `from ${least} to ${most}` : least !== null ? `of at least ${least}` : most !== null ? `of at most ${most}` : "";
+  input.addEventListener("input", () => input.setCustomValidity(""));
   input.addEventListener("change", () => {
     const value = Number(input.value.replace(",", "."));
-    if (input.value.trim() === "" || Number.isNaN(value)) {
-      input.value = "";
+    if (input.value.trim() === "") return;
+    const wrong = Number.isNaN(value) || (given.whole && !Number.isInteger(value)) || (least !== null && value < least) || (most !== null && value > most);
+    if (wrong) {
+      input.setCustomValidity(`It takes a ${given.whole ? "whole " : ""}number ${range}`.trim());
+      input.reportValidity();
       return;
     }
     const known = [...given.values, ...(chosen.extra[given.name] ?? [])];

@@ -15,6 +15,8 @@ export const data = JSON.parse(document.getElementById("simulation-data")?.textC
 const KEY = `simulation ${data.study}`;
 /** A study with many queries is sampled, unless one asks for more. */
 const MANY = 50;
+/** A setting in words: what stands between brackets, without the names of the values. @param {string} setting */
+export const plain = (setting) => setting.replace(/\(\w+=([^,)]*)(?:,cap=(\d+))?\)/, (_, value, cap) => ` at ${value}${cap ? `, at most ${cap}` : ""}`).replaceAll("-", " ");
 
 /** @returns {Chosen} */
 function read() {

@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { element } from "./document.js";
 import { addType, cards, counted, methods } from "./simulation-choices.js";
 import { comparison, drawResults, results } from "./simulation-results.js";
-import { NOTHING, asked, chosen, chosenTypes, data, keep, missing, queries, setStart, settings, start, valuesOf } from "./simulation-state.js";
+import { NOTHING, asked, chosen, chosenTypes, data, keep, missing, plain, queries, setStart, settings, start, valuesOf } from "./simulation-state.js";
 
 /** @param {string} id */
 const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -39,12 +39,25 @@ function show(moved = false) {
   if (now === 2) cards();
   if (now === 3) methods();
   if (now === 4) summary();
-  if (now === 5) drawResults(compare);
+  if (now === 5) {
+    drawResults(compare);
+    stale();
+  }
   if (now === LAST) comparison(chosen.setting || data.found?.setting);
   if (moved) {
     $(`title-${now}`).focus({ preventScroll: true });
     window.scrollTo({ top: 0 });
   }
+}
+
+/** Results of other labels or vectors than those chosen now say so. */
+function stale() {
+  const { found } = data;
+  const other = found && chosen.truth && (found.truth !== chosen.truth || found.encoder !== chosen.encoder);
+  const line = document.getElementById("stale");
+  if (!line) return;
+  line.hidden = !other;
+  if (other) line.textContent = `These results are of ${found.labels} and ${found.encoder}, not of what is chosen in step 1 now.`;
 }
 
 /** @param {string} setting */
@@ -87,7 +100,7 @@ function truth() {
     });
   }
   const names = data.vectors;
-  if (!names.includes(chosen.encoder)) chosen.encoder = names.find((/** @type {string} */ name) => name !== "perceptual-hash") ?? names[0] ?? "";
+  if (!names.includes(chosen.encoder)) chosen.encoder = names.find((/** @type {string} */ name) => name === data.current.encoder) ?? names.find((/** @type {string} */ name) => name !== "perceptual-hash") ?? names[0] ?? "";
   const select = /** @type {HTMLSelectElement|null} */ (document.getElementById("encoder"));
   if (select) {
     select.value = chosen.encoder;
@@ -142,7 +155,7 @@ function summary() {
   input("repetitions").value = String(chosen.repetitions);
   input("seed").value = String(chosen.seed);
   const truthWords = data.truths.find((/** @type {any} */ one) => one.value === chosen.truth)?.words ?? "none";
-  const facts = [["Labels", truthWords], ["Encoder", chosen.encoder || "none"], ["Recommendation based on", chosenTypes().map((type) => valuesOf(type).name).join(", ") || "none"], ["Bounds", "perfect, group-only"]];
+  const facts = [["Labels", truthWords], ["Encoder", chosen.encoder || "none"], ["Recommendation based on", chosenTypes().map((type) => valuesOf(type).name).join(", ") || "none"], ["Bounds", "perfect, group-only"], ["Settings", settings().map(plain).join("; ")]];
   $("summary").replaceChildren(...facts.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   plan();
 }
@@ -195,6 +208,14 @@ async function run() {
 /* ---- all together ---- */
 
 for (const [id, name] of /** @type {["queries"|"repetitions"|"seed", string][]} */ ([["queries", "queries"], ["repetitions", "repetitions"], ["seed", "seed"]])) {
+  input(id).addEventListener("input", () => {
+    // What stands there is not what was planned: nothing can be run until it is.
+    latest++;
+    clearTimeout(timer);
+    /** @type {HTMLButtonElement|null} */ (document.getElementById("run"))?.setAttribute("disabled", "");
+    $("plan").textContent = "";
+    $("plan-error").textContent = input(id).value !== "" && input(id).checkValidity() ? "" : `${input(id).labels?.[0].textContent}: ${input(id).validationMessage || "a number is needed"}`;
+  });
   input(id).addEventListener("change", () => {
     if (input(id).value === "" || !input(id).checkValidity()) {
       input(id).reportValidity();
@@ -206,6 +227,13 @@ for (const [id, name] of /** @type {["queries"|"repetitions"|"seed", string][]} 
   });
 }
 document.getElementById("run")?.addEventListener("click", () => void run());
+document.addEventListener("sent", (event) => {
+  // Vectors that were just put in are what one wants to try.
+  const { kind, name } = /** @type {CustomEvent} */ (event).detail ?? {};
+  if (kind !== "vectors") return;
+  chosen.encoder = name;
+  keep();
+});
 $("add-type").addEventListener("click", addType);
 document.getElementById("setting")?.addEventListener("change", (event) => comparison(/** @type {HTMLSelectElement} */ (event.target).value));
 document.addEventListener("chosen", under);
