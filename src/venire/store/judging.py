@@ -105,6 +105,13 @@ class Batch(Base):
         ),
         Index("ix_batch_campaign_state", "campaign_id", "state", "expires_at"),
         Index("ix_batch_annotator", "annotator_id", "campaign_id", "opened_at"),
+        Index(
+            "ix_batch_before_work",
+            "annotator_id",
+            "campaign_id",
+            sqlite_where=text("kind <> 'work'"),
+            postgresql_where=text("kind <> 'work'"),
+        ),
     )
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
     campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"))
