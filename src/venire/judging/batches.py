@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import bindparam, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
 
 from venire.errors import Conflict, NotAllowed
@@ -108,11 +108,13 @@ def _draw(session: Session, entry: Entry, rng: random.Random) -> tuple[list[draw
     """The documents of a batch, and what kind of batch they make."""
     settings = entry.settings
     before = _before_work(entry)
-    there = known(session, entry) if before or settings.gold_size else []
+    there = (
+        known(session, entry.study_id, entry.annotator_id) if before or settings.gold_size else []
+    )
     for kind, size in before:
         if kind == "qualification" and entry.tries >= settings.qualification_tries:
             raise NotAllowed("the qualification was not passed; thank you for trying")
-        drawn = draw.gold(entry, there, size, rng)
+        drawn = draw.gold(there, size, entry.study.relevant_from, rng)
         # A study with little gold keeps it for the batches.
         spare = kind != "practice" or len(there) >= settings.practice_size + settings.gold_size
         if len(drawn) == size and spare:
@@ -141,9 +143,10 @@ def _work(
         real += draw.real(session, entry, left, rng, besides=real)
     if not real:
         return []
-    gold = draw.gold(entry, there, settings.gold_size, rng, own)
+    given = there, settings.gold_size, entry.study.relevant_from, rng
+    gold = draw.gold(*given, own)
     if len(gold) < settings.gold_size:
-        more = draw.gold(entry, there, settings.gold_size, rng)
+        more = draw.gold(*given)
         gold += _without(gold, more)[: settings.gold_size - len(gold)]
     return real + gold
 
@@ -184,7 +187,7 @@ _LATE = (
     select(Batch)
     .where(
         Batch.campaign_id == bindparam("campaign"),
-        Batch.state == "open",
+        text("batch.state = 'open'"),
         Batch.expires_at < bindparam("at"),
     )
     .order_by(Batch.expires_at)

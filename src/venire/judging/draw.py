@@ -9,10 +9,12 @@ from functools import cache
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Double,
     Select,
     bindparam,
     func,
+    literal_column,
     not_,
     select,
     text,
@@ -31,6 +33,8 @@ from venire.store.studies import Pair
 # The words of the partial indexes, so that both databases use them.
 _MET = text(f"lease.state NOT IN {AGAIN}")
 _FREE = text("task.taken < task.overlap")
+# Said in words: a plan that is kept for any limit expects a tenth of all rows.
+_ONE: ColumnElement[int] = literal_column("1")
 
 
 @dataclass(frozen=True)
@@ -59,14 +63,14 @@ def real(
     over (PostgreSQL); only where too few others are left are they waited for.
     """
     drawn = [one.task_id for one in besides]
-    given = {"campaign": entry.campaign_id, "annotator": entry.annotator_id, "n": n}
+    given: dict[str, Any] = {"campaign": entry.campaign_id, "annotator": entry.annotator_id}
     given |= {"topic": topic_id, "start": rng.random(), "drawn": drawn}
     by_topic = topic_id is not None
     execute = session.connection().execute
-    rows = list(execute(_taking(by_topic, bool(drawn)), given))
+    rows = list(execute(_taking(n, by_topic, bool(drawn)), given))
     if len(rows) < n:
-        given |= {"drawn": drawn + [row.id for row in rows], "n": n - len(rows), "start": 0.0}
-        held = execute(_free(True, by_topic, bool(given["drawn"])), given).all()
+        given |= {"drawn": drawn + [row.id for row in rows], "start": 0.0}
+        held = execute(_free(n - len(rows), True, by_topic, bool(given["drawn"])), given).all()
         taken = take(session, [row.id for row in held])
         rows += [row for row in held if row.id in taken]
     return [Drawn(row.pair_id, row.topic_id, row.id) for row in rows]
@@ -74,23 +78,23 @@ def real(
 
 def topic(session: Session, entry: Entry, rng: random.Random) -> int | None:
     """The topic to go on with: the annotator's last one, else that of a task drawn at random."""
-    given = {"campaign": entry.campaign_id, "annotator": entry.annotator_id, "n": 1}
+    given = {"campaign": entry.campaign_id, "annotator": entry.annotator_id}
     row = session.connection().execute(_TOPIC, {**given, "start": rng.random()}).one()
     found: int | None = row.topic
     return found
 
 
 def gold(
-    entry: Entry,
     there: Sequence[Known],
     n: int,
+    relevant_from: int,
     rng: random.Random,
     topic_id: int | None = None,
 ) -> list[Drawn]:
     """Up to ``n`` gold documents (of a topic) for a batch."""
     if topic_id is not None:
         there = [one for one in there if one.topic_id == topic_id]
-    found = choose(there, n, entry.study.relevant_from, rng)
+    found = choose(there, n, relevant_from, rng)
     return [Drawn(one.pair_id, one.topic_id, None, one.grade) for one in found]
 
 
@@ -110,7 +114,7 @@ def whole_pool(
     drawn = real(session, entry, WHOLE_POOL, rng, topic_id)
     if not drawn:
         return []
-    drawn += gold(entry, there, entry.settings.gold_size, rng, topic_id)
+    drawn += gold(there, entry.settings.gold_size, entry.study.relevant_from, rng, topic_id)
     rows = session.execute(
         select(Pair.id, Pair.cluster, Pair.rank).where(Pair.id.in_([one.pair_id for one in drawn]))
     )
@@ -145,7 +149,7 @@ def _met() -> Any:
 
 
 @cache
-def _free(after: bool, by_topic: bool, besides: bool) -> Select[int, int, int]:
+def _free(n: int, after: bool, by_topic: bool, besides: bool) -> Select[int, int, int]:
     """The query for free tasks; made once, for making one takes longer than running it."""
     ring, start = Task.ring, bindparam("start", type_=Double)
     query = select(Task.id, Task.pair_id, Task.topic_id).where(
@@ -158,20 +162,22 @@ def _free(after: bool, by_topic: bool, besides: bool) -> Select[int, int, int]:
         query = query.where(Task.topic_id == bindparam("topic"))
     if besides:
         query = query.where(Task.id.not_in(bindparam("drawn", expanding=True)))
-    return query.order_by(Task.ring).limit(bindparam("n"))
+    return query.order_by(Task.ring).limit(literal_column(str(n)))
 
 
 @cache
-def _taking(by_topic: bool, besides: bool) -> ReturningUpdate[int, int, int]:
+def _taking(n: int, by_topic: bool, besides: bool) -> ReturningUpdate[int, int, int]:
     """Take places on the ring from a start on, and past its end, in one statement.
 
     What comes before the start is looked at only where too little comes after it.
     """
     halves = [
-        _free(after, by_topic, besides).with_for_update(skip_locked=True).subquery()
+        _free(n, after, by_topic, besides).with_for_update(skip_locked=True).subquery()
         for after in (True, False)
     ]
-    held = union_all(*(select(half.c.id) for half in halves)).limit(bindparam("n")).cte("held")
+    held = (
+        union_all(*(select(half.c.id) for half in halves)).limit(literal_column(str(n))).cte("held")
+    )
     return (
         update(Task)
         .where(Task.id.in_(select(held.c.id)), Task.taken < Task.overlap)
@@ -192,18 +198,18 @@ def _topic() -> Select[int]:
                 Batch.campaign_id == bindparam("campaign"),
             )
             .order_by(Batch.opened_at.desc())
-            .limit(1)
+            .limit(_ONE)
             .scalar_subquery()
         )
         .order_by(Lease.position.desc())
-        .limit(1)
+        .limit(_ONE)
         .scalar_subquery()
     )
     free = (
         select(Task.topic_id)
         .where(Task.campaign_id == bindparam("campaign"), _FREE, not_(_met()))
         .order_by(Task.ring)
-        .limit(1)
+        .limit(_ONE)
     )
     start = bindparam("start", type_=Double)
     there = (Task.topic_id == last, Task.ring >= start, Task.ring < start)

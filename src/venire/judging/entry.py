@@ -72,8 +72,9 @@ def enter(session: Session, campaign_id: str, annotator_id: str, at: datetime) -
     )
 
 
-# The words of the partial index, so that both databases use it.
+# The words of the partial indexes, so that both databases use them.
 _BEFORE_WORK = text("batch.kind <> 'work'")
+_OPEN = text("batch.state = 'open'")
 _TRIED = or_(Batch.state != "returned", Batch.valid.is_not(None))
 _MINE: tuple[Any, ...] = (
     Batch.annotator_id == bindparam("annotator"),
@@ -91,11 +92,11 @@ _ENTRY = (
         Study.settings.label("study_settings"),
         Membership.role,
         Membership.paused_at,
-        select(Batch.id).where(*_MINE, Batch.state == "open").scalar_subquery().label("open_batch"),
+        select(Batch.id).where(*_MINE, _OPEN).scalar_subquery().label("open_batch"),
         select(Batch.id)
         .where(
             Batch.campaign_id == bindparam("campaign"),
-            Batch.state == "open",
+            _OPEN,
             Batch.expires_at < bindparam("at"),
         )
         .exists()

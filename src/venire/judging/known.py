@@ -9,13 +9,12 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from venire.judging.entry import Entry
 from venire.store.judging import Lease
 from venire.store.studies import Gold, Pair
 
 
 class Known(NamedTuple):
-    """A pair whose grade is known, and how often the annotator has met it."""
+    """A pair whose grade is known, and how often the annotator has met it as gold."""
 
     pair_id: int
     grade: int
@@ -23,25 +22,24 @@ class Known(NamedTuple):
     times: int
 
 
-def known(session: Session, entry: Entry) -> list[Known]:
-    """All active gold of a study, as the annotator has met it."""
-    given = {"study": entry.study_id, "annotator": entry.annotator_id}
+def known(session: Session, study_id: str, annotator_id: str) -> list[Known]:
+    """All active gold of a study, as an annotator has met it."""
+    given = {"study": study_id, "annotator": annotator_id}
     rows = session.connection().execute(_KNOWN, given).all()
     return [Known(*row) for row in rows]
 
 
 # Made once: making a statement takes longer than running it.
+_MET = (
+    select(Lease.pair_id, func.count().label("times"))
+    .where(Lease.annotator_id == bindparam("annotator"), Lease.gold_grade.is_not(None))
+    .group_by(Lease.pair_id)
+    .subquery()
+)
 _KNOWN = (
-    select(
-        Gold.pair_id,
-        Gold.grade,
-        Pair.topic_id,
-        select(func.count())
-        .select_from(Lease)
-        .where(Lease.annotator_id == bindparam("annotator"), Lease.pair_id == Gold.pair_id)
-        .scalar_subquery(),
-    )
+    select(Gold.pair_id, Gold.grade, Pair.topic_id, func.coalesce(_MET.c.times, 0))
     .join(Pair, Pair.id == Gold.pair_id)
+    .outerjoin(_MET, _MET.c.pair_id == Gold.pair_id)
     .where(Gold.study_id == bindparam("study"), Gold.active)
 )
 
