@@ -73,6 +73,7 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
     }
     leases = [
         {
+            "id": new_id(),
             "batch_id": batch_id,
             "annotator_id": annotator_id,
             "task_id": one.task_id,

@@ -22,3 +22,5 @@ def upgrade() -> None:
         sqlite_where=sa.text("kind <> 'work'"),
         postgresql_where=sa.text("kind <> 'work'"),
     )
+    # Whether an annotator has met a document is asked by task, and by pair of gold only.
+    op.drop_index("ix_lease_annotator_pair", "lease")

@@ -147,7 +147,6 @@ class Lease(Base):
             sqlite_where=text("state NOT IN ('expired', 'returned')"),
             postgresql_where=text("state NOT IN ('expired', 'returned')"),
         ),
-        Index("ix_lease_annotator_pair", "annotator_id", "pair_id"),
         Index(
             "ix_lease_gold",
             "annotator_id",
