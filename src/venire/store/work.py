@@ -49,7 +49,8 @@ class Export(Base):
 class Job(Base):
     """Long work: waits, runs with progress and a heartbeat, can be stopped, keeps its result.
 
-    ``tries`` counts how often a worker took it without one of them saying how it ended.
+    ``tries`` counts the workers that took it; one that ended in order, and gave it back, is not
+    counted.
     """
 
     __tablename__ = "job"
