@@ -41,7 +41,7 @@ class OpenBatch:
 def judge(here: OpenBatch, lease: Lease, event: Mapping[str, Any]) -> dict[str, Any]:
     """Give a lease its new state, take or give back its place, and write the judgment down."""
     new = STATE[event["kind"]]
-    if lease.state in ("rejected", "surplus"):
+    if lease.state in ("rejected", "surplus") and here.batch.valid is not None:
         return {"status": "refused", "reason": "this batch is finished"}
     ended = here.batch.state in ("expired", "returned")
     if ended and here.batch.valid is False and owner_decided(here.session, here.batch):
