@@ -146,7 +146,7 @@ def _on_connect(connection: sqlite3.Connection, _: Any) -> None:
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA recursive_triggers=ON")  # REPLACE is a deletion too
     cursor.execute("PRAGMA cache_size=-32000")
-    cursor.execute("PRAGMA wal_autocheckpoint=8000")
+    cursor.execute("PRAGMA wal_autocheckpoint=8000")  # who writes waits for it: let it be seldom
     cursor.close()
 
 
