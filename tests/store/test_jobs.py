@@ -131,6 +131,49 @@ def test_a_job_whose_worker_died_is_claimed_again_and_goes_on(store, kinds):
     assert state(store, job)[0] == "done"
 
 
+def test_a_job_that_kills_its_server_three_times_has_failed(store, kinds):
+    study, *_ = make_study(store)
+    kinds("deadly", lambda *_: {"rows": []})
+    job, other = ask(store, study, "deadly"), ask(store, study, "deadly")
+    at = now()
+    for number in range(jobs.MOST_TRIES):
+        at += 2 * jobs.DEAD
+        work = store.write(lambda session, n=number, t=at: jobs.claim(session, f"w{n}", t))
+        assert work.id == job
+    # Alive, it is left alone; dead once more, it is over, and the next one in turn is taken.
+    alive = store.write(lambda session: jobs.claim(session, "x", at))
+    assert alive.id == other
+    assert state(store, job)[0] == "running"
+    assert store.write(lambda session: jobs.claim(session, "y", at + 2 * jobs.DEAD)).id == other
+    found, message = state(store, job)
+    assert found == "failed"
+    assert "died 3 times" in message
+    # Who lets it go on gives it as many tries again.
+    store.write(lambda session: jobs.go_on(session, job))
+    work = store.write(lambda session: jobs.claim(session, "z", at + 2 * jobs.DEAD))
+    assert work.id == job
+    assert jobs.run(store, work) == "done"
+
+
+def test_a_server_that_ends_in_order_is_no_try(store, kinds):
+    study, *_ = make_study(store)
+    leaving = threading.Event()
+
+    def work(store, job, progress, should_stop):
+        leaving.set()
+        progress(Event("leaving", 0, 1))
+        return {}
+
+    kinds("left", work)
+    job = ask(store, study, "left")
+    for _ in range(2 * jobs.MOST_TRIES):
+        leaving.clear()
+        taken = store.write(lambda session: jobs.claim(session, "w"))
+        assert jobs.run(store, taken, leaving) == "waiting"
+    with store.reading() as session:
+        assert jobs.get_job(session, job).tries == 0
+
+
 def test_a_job_that_waits_or_runs_can_be_stopped(store, kinds):
     study, *_ = make_study(store)
     running = threading.Event()

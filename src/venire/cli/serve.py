@@ -69,6 +69,8 @@ def command(
         click.echo("Others can reach this address: put a proxy with https in front of it.")
     proxies: dict[str, Any] = {"proxy_headers": behind_proxy, "forwarded_allow_ips": _HERE}
     quiet: dict[str, Any] = {"log_level": "warning", "server_header": False, **proxies}
+    # Longer than one reads a document: a connection that closes just then is a request that fails.
+    quiet["timeout_keep_alive"] = 75
     if workers == 1:
         uvicorn.run(app, host=host, port=port, **quiet)
         return

@@ -25,7 +25,8 @@ HERE = Path(__file__).parents[1] / "web"
 COOKIE = "venire_session"
 
 
-def get_store(request: Request) -> Store:
+# What waits for nothing is ``async``: each of the others is handed to a thread and back.
+async def get_store(request: Request) -> Store:
     """The application's database."""
     return request.app.state.store  # type: ignore[no-any-return]
 
@@ -60,7 +61,7 @@ def maybe_user(request: Request, session: Reading) -> User | None:
 MaybeUser = Annotated[User | None, Depends(maybe_user)]
 
 
-def signed_in(user: MaybeUser) -> User:
+async def signed_in(user: MaybeUser) -> User:
     """Who asks; nobody is asked to sign in."""
     if user is None:
         raise NotAllowed("sign in to go on", sign_in=True)
@@ -88,7 +89,7 @@ def member(study_id: str, user: CurrentUser, session: Reading) -> Member:
     return Member(user, study_id, role)
 
 
-def owner(one: Annotated[Member, Depends(member)]) -> Member:
+async def owner(one: Annotated[Member, Depends(member)]) -> Member:
     """The user as owner of the study."""
     if one.role != "owner":
         raise NotAllowed("viewers can look and not change; ask an owner of the study")

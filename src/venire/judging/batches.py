@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, bindparam, func, insert, or_, select
+from sqlalchemy import bindparam, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
 
-from venire.errors import Conflict, NotAllowed, NotFound
+from venire.errors import Conflict, NotAllowed
 from venire.judging import draw
+from venire.judging.entry import Entry, enter
+from venire.judging.known import Known, known, unseen
 from venire.judging.places import give_back
 from venire.judging.review import review
-from venire.judging.settings import CampaignSettings, StudySettings
 from venire.store.base import new_id
-from venire.store.judging import AGAIN, Batch, Campaign, Lease, Task
-from venire.store.people import Membership
-from venire.store.studies import Study
+from venire.store.judging import AGAIN, Batch, Lease, Task
 
 _EXPIRE_AT_ONCE = 20
 
@@ -50,38 +50,30 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
     Conflict
         The campaign is not open.
     """
-    campaign = session.get(Campaign, campaign_id)
-    if campaign is None:
-        raise NotFound("campaign", campaign_id)
-    _may_judge(session, campaign, annotator_id)
-    expire(session, campaign_id, at)
-    open_one = session.scalar(_OPEN, {"campaign": campaign_id, "annotator": annotator_id})
-    if open_one is not None:
-        return Next("batch", open_one)
-    if campaign.state != "open":
-        raise Conflict(f"the campaign {campaign.name!r} is {_STATES[campaign.state]}")
-    settings = CampaignSettings.of(campaign.settings)
-    study = session.get_one(Study, campaign.study_id)
-    kind = _kind(session, campaign, settings, annotator_id)
-    grades = StudySettings.of(study.settings)
+    entry = enter(session, campaign_id, annotator_id, at)
+    if entry.late and expire(session, campaign_id, at):
+        entry = enter(session, campaign_id, annotator_id, at)
+    if entry.open_batch is not None:
+        return Next("batch", entry.open_batch)
+    if entry.state != "open":
+        raise Conflict(f"the campaign {entry.name!r} is {_STATES[entry.state]}")
     batch_id = new_id()
     rng = random.Random(batch_id)
-    drawn, kind = _draw(session, campaign, settings, grades, annotator_id, kind, rng)
-    grouped = kind == "work" and bool(grades.grouping)
+    drawn, kind = _draw(session, entry, rng)
     if not drawn:
-        return _nothing(session, campaign, annotator_id, at)
-    batch = Batch(
-        id=batch_id,
-        campaign_id=campaign_id,
-        annotator_id=annotator_id,
-        kind=kind,
-        opened_at=at,
-        expires_at=at + timedelta(minutes=settings.minutes),
-    )
-    session.add(batch)
-    session.flush()
+        return _nothing(session, campaign_id, annotator_id, at)
+    grouped = kind == "work" and bool(entry.study.grouping)
+    batch = {
+        "id": batch_id,
+        "campaign_id": campaign_id,
+        "annotator_id": annotator_id,
+        "kind": kind,
+        "opened_at": at,
+        "expires_at": at + timedelta(minutes=entry.settings.minutes),
+    }
     leases = [
         {
+            "id": new_id(),
             "batch_id": batch_id,
             "annotator_id": annotator_id,
             "task_id": one.task_id,
@@ -92,124 +84,77 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
         }
         for position, one in enumerate(drawn if grouped else mixed(drawn, rng))
     ]
-    session.execute(insert(Lease), leases)
+    execute = session.connection().execute
+    execute(_NEW_BATCH, batch)
+    execute(_NEW_LEASES, leases)
     return Next("batch", batch_id)
 
 
 # Made once: making a statement takes longer than running it.
-_OPEN = select(Batch.id).where(
-    Batch.campaign_id == bindparam("campaign"),
-    Batch.annotator_id == bindparam("annotator"),
-    Batch.state == "open",
-)
-_DONE = (
-    select(Batch.kind, Batch.valid, func.count())
-    .where(Batch.campaign_id == bindparam("campaign"), Batch.annotator_id == bindparam("annotator"))
-    .where(Batch.kind != "work")
-    # Who leaves a qualification after judging some of it has tried.
-    .where(
-        or_(
-            Batch.state != "returned",
-            and_(Batch.kind == "qualification", Batch.valid.is_not(None)),
-        )
-    )
-    .where(or_(Batch.kind != "practice", Batch.state != "expired", Batch.gold_asked > 0))
-    .group_by(Batch.kind, Batch.valid)
-)
+_NEW_BATCH, _NEW_LEASES = insert(Batch), insert(Lease)
 _STATES = {"draft": "not open yet", "closed": "closed"}
 
 
-def _may_judge(session: Session, campaign: Campaign, annotator_id: str) -> None:
-    member = session.get(Membership, (campaign.study_id, annotator_id))
-    if member is None or member.role == "viewer":
-        raise NotAllowed("you are not an annotator of this study")
-    if member.paused_at is not None:
-        raise NotAllowed("your work in this study is paused; the owner of the study knows why")
+def _before_work(entry: Entry) -> list[tuple[str, int]]:
+    """What comes before work, and its size: practice once, qualification until passed."""
+    settings, found = entry.settings, []
+    if settings.practice_size and not entry.practised:
+        found.append(("practice", settings.practice_size))
+    if settings.qualification_size and not entry.qualified:
+        found.append(("qualification", settings.qualification_size))
+    return found
 
 
-def _kind(
-    session: Session, campaign: Campaign, settings: CampaignSettings, annotator_id: str
-) -> str:
-    """What comes next: practice once, qualification until passed, then work.
-
-    A practice that ran out before anything in it was answered comes again.
-    """
-    done = session.execute(_DONE, {"campaign": campaign.id, "annotator": annotator_id}).all()
-    if settings.practice_size and not any(kind == "practice" for kind, _, _ in done):
-        return "practice"
-    if settings.qualification_size:
-        tries = [(valid, n) for kind, valid, n in done if kind == "qualification"]
-        if not any(valid for valid, _ in tries):
-            if sum(n for _, n in tries) >= settings.qualification_tries:
-                raise NotAllowed("the qualification was not passed; thank you for trying")
-            return "qualification"
-    return "work"
-
-
-def _draw(
-    session: Session,
-    campaign: Campaign,
-    settings: CampaignSettings,
-    study: StudySettings,
-    annotator_id: str,
-    kind: str,
-    rng: random.Random,
-) -> tuple[list[draw.Drawn], str]:
-    if kind != "work":
-        size = settings.practice_size if kind == "practice" else settings.qualification_size
-        known = draw.gold(session, campaign, study, annotator_id, size, rng)
+def _draw(session: Session, entry: Entry, rng: random.Random) -> tuple[list[draw.Drawn], str]:
+    """The documents of a batch, and what kind of batch they make."""
+    settings = entry.settings
+    before = _before_work(entry)
+    there = (
+        known(session, entry.study_id, entry.annotator_id) if before or settings.gold_size else []
+    )
+    for kind, size in before:
+        if kind == "qualification" and entry.tries >= settings.qualification_tries:
+            raise NotAllowed("the qualification was not passed; thank you for trying")
+        drawn = draw.gold(there, size, entry.study.relevant_from, rng)
         # A study with little gold keeps it for the batches.
-        if len(known) == size and (kind != "practice" or _spare(session, campaign, settings)):
-            return known, kind
+        spare = kind != "practice" or len(there) >= settings.practice_size + settings.gold_size
+        if len(drawn) == size and spare:
+            return drawn, kind
         if kind == "qualification":
             raise Conflict("the qualification is not ready; tell the owner of the study")
-        kind = _kind_after_practice(settings, session, campaign, annotator_id)
-        if kind == "qualification":
-            return _draw(session, campaign, settings, study, annotator_id, kind, rng)
-    topic = draw.first_topic(session, campaign, annotator_id, rng)
-    if topic is None:
-        return [], "work"
-    if study.grouping:
-        return draw.whole_pool(session, campaign, settings, study, annotator_id, topic, rng), "work"
-    alone = settings.topics == "one" or (
-        settings.topics == "auto"
-        and draw.has_own_gold(session, campaign, settings, annotator_id, topic)
-    )
-    size = settings.batch_size
-    real = draw.real(session, campaign, annotator_id, size, rng, topic if alone else None)
-    if alone and len(real) < size:
-        left = size - len(real)
-        real += draw.real(session, campaign, annotator_id, left, rng, besides=real)
+    return _work(session, entry, there, rng), "work"
+
+
+def _work(
+    session: Session, entry: Entry, there: Sequence[Known], rng: random.Random
+) -> list[draw.Drawn]:
+    """Real documents and gold, of one topic where gold does not stand out by it."""
+    settings, own = entry.settings, None
+    if settings.topics != "mixed" or entry.study.grouping:
+        topic = draw.topic(session, entry, rng)
+        if topic is None:
+            return []
+        if entry.study.grouping:
+            return draw.whole_pool(session, entry, there, topic, rng)
+        if settings.topics == "one" or unseen(there, topic) >= settings.gold_size:
+            own = topic
+    real = draw.real(session, entry, settings.batch_size, rng, own)
+    left = settings.batch_size - len(real)
+    if own is not None and left:
+        real += draw.real(session, entry, left, rng, besides=real)
     if not real:
-        return [], "work"
-    own = topic if alone else None
-    known = draw.gold(session, campaign, study, annotator_id, settings.gold_size, rng, own)
-    if len(known) < settings.gold_size:
-        more = draw.gold(session, campaign, study, annotator_id, settings.gold_size, rng)
-        known += _without(known, more)[: settings.gold_size - len(known)]
-    return real + known, "work"
+        return []
+    given = there, settings.gold_size, entry.study.relevant_from, rng
+    gold = draw.gold(*given, own)
+    if len(gold) < settings.gold_size:
+        more = draw.gold(*given)
+        gold += _without(gold, more)[: settings.gold_size - len(gold)]
+    return real + gold
 
 
 def _without(there: list[draw.Drawn], more: list[draw.Drawn]) -> list[draw.Drawn]:
     pairs = {one.pair_id for one in there}
     return [one for one in more if one.pair_id not in pairs]
-
-
-def _spare(session: Session, campaign: Campaign, settings: CampaignSettings) -> bool:
-    from venire.store.studies import Gold
-
-    there = session.scalar(
-        select(func.count()).where(Gold.study_id == campaign.study_id, Gold.active)
-    )
-    return (there or 0) >= settings.practice_size + settings.gold_size
-
-
-def _kind_after_practice(
-    settings: CampaignSettings, session: Session, campaign: Campaign, annotator_id: str
-) -> str:
-    from dataclasses import replace
-
-    return _kind(session, campaign, replace(settings, practice_size=0), annotator_id)
 
 
 def mixed(drawn: list[draw.Drawn], rng: random.Random) -> list[draw.Drawn]:
@@ -221,7 +166,7 @@ def mixed(drawn: list[draw.Drawn], rng: random.Random) -> list[draw.Drawn]:
     return sorted(drawn, key=lambda one: place[one.topic_id])
 
 
-def _nothing(session: Session, campaign: Campaign, annotator_id: str, at: datetime) -> Next:
+def _nothing(session: Session, campaign_id: str, annotator_id: str, at: datetime) -> Next:
     """Say whether documents that this annotator has not met may come back, and when."""
     mine = aliased(Lease)
     met = select(mine.id).where(
@@ -231,7 +176,7 @@ def _nothing(session: Session, campaign: Campaign, annotator_id: str, at: dateti
         select(func.min(Batch.expires_at))
         .join(Lease, Lease.batch_id == Batch.id)
         .join(Task, Task.id == Lease.task_id)
-        .where(Batch.campaign_id == campaign.id, Batch.state == "open", Lease.state == "live")
+        .where(Batch.campaign_id == campaign_id, Batch.state == "open", Lease.state == "live")
         .where(Batch.annotator_id != annotator_id, ~met.exists())
     )
     if soonest is None:
@@ -243,7 +188,7 @@ _LATE = (
     select(Batch)
     .where(
         Batch.campaign_id == bindparam("campaign"),
-        Batch.state == "open",
+        text("batch.state = 'open'"),
         Batch.expires_at < bindparam("at"),
     )
     .order_by(Batch.expires_at)

@@ -1,4 +1,4 @@
-"""Which documents an annotator gets next: real ones from the ring, gold unseen by them."""
+"""Which documents an annotator gets next: real ones from the ring, gold among them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,35 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
-from sqlalchemy import Double, Row, Select, bindparam, func, not_, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Double,
+    Select,
+    bindparam,
+    func,
+    literal_column,
+    not_,
+    select,
+    text,
+    union_all,
+    update,
+)
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningUpdate
 
+from venire.judging.entry import Entry
+from venire.judging.known import Known, choose
 from venire.judging.places import take
-from venire.judging.settings import CampaignSettings, StudySettings
-from venire.store.judging import AGAIN, Batch, Campaign, Lease, Task
-from venire.store.studies import Gold, Pair
+from venire.store.judging import AGAIN, Batch, Lease, Task
+from venire.store.studies import Pair
 
-# The words of the partial index, so that both databases use it.
+# The words of the partial indexes, so that both databases use them.
 _MET = text(f"lease.state NOT IN {AGAIN}")
+_FREE = text("task.taken < task.overlap")
+# Said in words: a plan that is kept for any limit expects a tenth of all rows.
+_ONE: ColumnElement[int] = literal_column("1")
 
 
 @dataclass(frozen=True)
@@ -32,8 +50,7 @@ class Drawn:
 
 def real(
     session: Session,
-    campaign: Campaign,
-    annotator_id: str,
+    entry: Entry,
     n: int,
     rng: random.Random,
     topic_id: int | None = None,
@@ -42,140 +59,43 @@ def real(
     """Take places in up to ``n`` tasks that the annotator has not met, ``besides`` those drawn.
 
     The start on the ring is the annotator's own and random, so the order differs by annotator
-    and has nothing to do with ranks or grades.
+    and has nothing to do with ranks or grades. Tasks that another transaction holds are passed
+    over (PostgreSQL); only where too few others are left are they waited for.
     """
-    found: list[Drawn] = []
-    start = rng.random()
     drawn = [one.task_id for one in besides]
-    for after in (True, False):
-        if len(found) >= n:
-            break
-        query = _free(after, topic_id is not None, bool(drawn))
-        given = {"campaign": campaign.id, "annotator": annotator_id, "start": start}
-        given |= {"topic": topic_id, "n": n - len(found), "drawn": drawn}
-        rows = session.execute(query, given).all()
-        taken = _take(session, rows)
-        found += [Drawn(row.pair_id, row.topic_id, row.id) for row in rows if row.id in taken]
-    return found
+    given: dict[str, Any] = {"campaign": entry.campaign_id, "annotator": entry.annotator_id}
+    given |= {"topic": topic_id, "start": rng.random(), "drawn": drawn}
+    by_topic = topic_id is not None
+    execute = session.connection().execute
+    rows = list(execute(_taking(n, by_topic, bool(drawn)), given))
+    if len(rows) < n:
+        given |= {"drawn": drawn + [row.id for row in rows], "start": 0.0}
+        held = execute(_free(n - len(rows), True, by_topic, bool(given["drawn"])), given).all()
+        taken = take(session, [row.id for row in held])
+        rows += [row for row in held if row.id in taken]
+    return [Drawn(row.pair_id, row.topic_id, row.id) for row in rows]
 
 
-def _take(session: Session, rows: Sequence[Row[int, int, int]]) -> set[int]:
-    ids = [row.id for row in rows]
-    taken = take(session, ids, wait=False)
-    return taken | take(session, [one for one in ids if one not in taken])
-
-
-def first_topic(
-    session: Session, campaign: Campaign, annotator_id: str, rng: random.Random
-) -> int | None:
+def topic(session: Session, entry: Entry, rng: random.Random) -> int | None:
     """The topic to go on with: the annotator's last one, else that of a task drawn at random."""
-    given = {"campaign": campaign.id, "annotator": annotator_id}
-    last = session.scalar(_LAST, given)
-    if last is not None and open_tasks(session, campaign, annotator_id, last):
-        return last
-    start = rng.random()
-    for after in (True, False):
-        query = _free(after, False, False)
-        row = session.execute(query, {**given, "start": start, "n": 1}).first()
-        if row is not None:
-            return int(row.topic_id)
-    return None
-
-
-def open_tasks(
-    session: Session, campaign: Campaign, annotator_id: str, topic_id: int | None = None
-) -> bool:
-    """Whether a task is left that this annotator may take."""
-    given = {"campaign": campaign.id, "annotator": annotator_id, "topic": topic_id}
-    query = _free(True, topic_id is not None, False)
-    return session.execute(query, {**given, "start": 0.0, "n": 1}).first() is not None
-
-
-@cache
-def _free(after: bool, by_topic: bool, besides: bool) -> Select[int, int, int]:
-    """The query for free tasks; made once, for making one takes longer than running it."""
-    ring, start = Task.ring, bindparam("start", type_=Double)
-    met = select(Lease.id).where(
-        Lease.task_id == Task.id, Lease.annotator_id == bindparam("annotator"), _MET
-    )
-    query = select(Task.id, Task.pair_id, Task.topic_id).where(
-        Task.campaign_id == bindparam("campaign"),
-        text("task.taken < task.overlap"),
-        ring >= start if after else ring < start,
-        not_(met.exists()),
-    )
-    if by_topic:
-        query = query.where(Task.topic_id == bindparam("topic"))
-    if besides:
-        query = query.where(Task.id.not_in(bindparam("drawn", expanding=True)))
-    return query.order_by(Task.ring).limit(bindparam("n"))
-
-
-_LAST = (
-    select(Task.topic_id)
-    .join(Lease, Lease.task_id == Task.id)
-    .where(
-        Lease.batch_id
-        == select(Batch.id)
-        .where(
-            Batch.annotator_id == bindparam("annotator"),
-            Batch.campaign_id == bindparam("campaign"),
-        )
-        .order_by(Batch.opened_at.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-    .order_by(Lease.position.desc())
-    .limit(1)
-)
+    given = {"campaign": entry.campaign_id, "annotator": entry.annotator_id}
+    row = session.connection().execute(_TOPIC, {**given, "start": rng.random()}).one()
+    found: int | None = row.topic
+    return found
 
 
 def gold(
-    session: Session,
-    campaign: Campaign,
-    study: StudySettings,
-    annotator_id: str,
+    there: Sequence[Known],
     n: int,
+    relevant_from: int,
     rng: random.Random,
     topic_id: int | None = None,
 ) -> list[Drawn]:
-    """Up to ``n`` gold documents, relevant and not in turn, those unseen by the annotator first.
-
-    An annotator who has seen all gold meets the one they saw longest ago.
-    """
-    if not n:
-        return []
-    given = {"study": campaign.study_id, "annotator": annotator_id, "topic": topic_id}
-    rows = [tuple(row) for row in session.execute(_gold(topic_id is not None), given)]
-    rng.shuffle(rows)
-    rows.sort(key=lambda row: row[3])
-    sides = [
-        [row for row in rows if (row[1] >= study.relevant_from) is relevant]
-        for relevant in (True, False)
-    ]
-    rng.shuffle(sides)
-    found: list[Drawn] = []
-    while len(found) < n and any(sides):
-        for side in sides:
-            if side and len(found) < n:
-                pair_id, grade, topic, _ = side.pop(0)
-                found.append(Drawn(pair_id, topic, None, grade))
-    return found
-
-
-def has_own_gold(
-    session: Session,
-    campaign: Campaign,
-    settings: CampaignSettings,
-    annotator_id: str,
-    topic_id: int,
-) -> bool:
-    """Whether a topic has gold enough that this annotator has not seen."""
-    if not settings.gold_size:
-        return True
-    given = {"study": campaign.study_id, "annotator": annotator_id, "topic": topic_id}
-    count = session.scalar(_UNSEEN, given)
-    return (count or 0) >= settings.gold_size
+    """Up to ``n`` gold documents (of a topic) for a batch."""
+    if topic_id is not None:
+        there = [one for one in there if one.topic_id == topic_id]
+    found = choose(there, n, relevant_from, rng)
+    return [Drawn(one.pair_id, one.topic_id, None, one.grade) for one in found]
 
 
 #: Images of one topic that one person takes at once where pools are grouped.
@@ -183,13 +103,7 @@ WHOLE_POOL = 200
 
 
 def whole_pool(
-    session: Session,
-    campaign: Campaign,
-    settings: CampaignSettings,
-    study: StudySettings,
-    annotator_id: str,
-    topic_id: int,
-    rng: random.Random,
+    session: Session, entry: Entry, there: Sequence[Known], topic_id: int, rng: random.Random
 ) -> list[Drawn]:
     """The pool of a topic in its groups: images by themselves first, then group after group.
 
@@ -197,10 +111,10 @@ def whole_pool(
     one that ranks best in the pool; all other orders are random. A group of which one image
     alone is left is no group.
     """
-    drawn = real(session, campaign, annotator_id, WHOLE_POOL, rng, topic_id)
+    drawn = real(session, entry, WHOLE_POOL, rng, topic_id)
     if not drawn:
         return []
-    drawn += gold(session, campaign, study, annotator_id, settings.gold_size, rng, topic_id)
+    drawn += gold(there, entry.settings.gold_size, entry.study.relevant_from, rng, topic_id)
     rows = session.execute(
         select(Pair.id, Pair.cluster, Pair.rank).where(Pair.id.in_([one.pair_id for one in drawn]))
     )
@@ -227,34 +141,81 @@ def whole_pool(
     return ordered
 
 
+def _met() -> Any:
+    met = select(Lease.id).where(
+        Lease.task_id == Task.id, Lease.annotator_id == bindparam("annotator"), _MET
+    )
+    return met.exists()
+
+
 @cache
-def _gold(by_topic: bool) -> Select[int, int, int, int]:
-    """Gold of a study, and how often the annotator has met each."""
-    seen = (
-        select(Lease.pair_id, func.count().label("times"))
-        .where(Lease.annotator_id == bindparam("annotator"), Lease.gold_grade.is_not(None))
-        .group_by(Lease.pair_id)
-        .subquery()
+def _free(n: int, after: bool, by_topic: bool, besides: bool) -> Select[int, int, int]:
+    """The query for free tasks; made once, for making one takes longer than running it."""
+    ring, start = Task.ring, bindparam("start", type_=Double)
+    query = select(Task.id, Task.pair_id, Task.topic_id).where(
+        Task.campaign_id == bindparam("campaign"),
+        _FREE,
+        ring >= start if after else ring < start,
+        not_(_met()),
     )
-    query = (
-        select(Gold.pair_id, Gold.grade, Pair.topic_id, func.coalesce(seen.c.times, 0))
-        .join(Pair, Pair.id == Gold.pair_id)
-        .outerjoin(seen, seen.c.pair_id == Gold.pair_id)
-        .where(Gold.study_id == bindparam("study"), Gold.active)
-    )
-    return query.where(Pair.topic_id == bindparam("topic")) if by_topic else query
+    if by_topic:
+        query = query.where(Task.topic_id == bindparam("topic"))
+    if besides:
+        query = query.where(Task.id.not_in(bindparam("drawn", expanding=True)))
+    return query.order_by(Task.ring).limit(literal_column(str(n)))
 
 
-_UNSEEN = (
-    select(func.count())
-    .select_from(Gold)
-    .join(Pair, Pair.id == Gold.pair_id)
-    .where(Gold.study_id == bindparam("study"), Gold.active, Pair.topic_id == bindparam("topic"))
-    .where(
-        not_(
-            select(Lease.pair_id)
-            .where(Lease.annotator_id == bindparam("annotator"), Lease.pair_id == Gold.pair_id)
-            .exists()
+@cache
+def _taking(n: int, by_topic: bool, besides: bool) -> ReturningUpdate[int, int, int]:
+    """Take places on the ring from a start on, and past its end, in one statement.
+
+    What comes before the start is looked at only where too little comes after it.
+    """
+    halves = [
+        _free(n, after, by_topic, besides).with_for_update(skip_locked=True).subquery()
+        for after in (True, False)
+    ]
+    held = (
+        union_all(*(select(half.c.id) for half in halves)).limit(literal_column(str(n))).cte("held")
+    )
+    return (
+        update(Task)
+        .where(Task.id.in_(select(held.c.id)), Task.taken < Task.overlap)
+        .values(taken=Task.taken + 1)
+        .returning(Task.id, Task.pair_id, Task.topic_id)
+    )
+
+
+def _topic() -> Select[int]:
+    last = (
+        select(Task.topic_id)
+        .join(Lease, Lease.task_id == Task.id)
+        .where(
+            Lease.batch_id
+            == select(Batch.id)
+            .where(
+                Batch.annotator_id == bindparam("annotator"),
+                Batch.campaign_id == bindparam("campaign"),
+            )
+            .order_by(Batch.opened_at.desc())
+            .limit(_ONE)
+            .scalar_subquery()
         )
+        .order_by(Lease.position.desc())
+        .limit(_ONE)
+        .scalar_subquery()
     )
-)
+    free = (
+        select(Task.topic_id)
+        .where(Task.campaign_id == bindparam("campaign"), _FREE, not_(_met()))
+        .order_by(Task.ring)
+        .limit(_ONE)
+    )
+    start = bindparam("start", type_=Double)
+    there = (Task.topic_id == last, Task.ring >= start, Task.ring < start)
+    return select(
+        func.coalesce(*(free.where(one).scalar_subquery() for one in there)).label("topic")
+    )
+
+
+_TOPIC = _topic()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, Conflict, NotFound
@@ -60,12 +60,12 @@ def record(
     """
     if len(events) > MOST_AT_ONCE:
         raise BadSetting(f"{len(events)} events at once; at most {MOST_AT_ONCE} are taken")
-    batch = session.scalar(select(Batch).where(Batch.id == batch_id).with_for_update())
-    if batch is None or batch.annotator_id != annotator_id:
+    # Its campaign and its study come with it: whatever looks them up later finds them there.
+    held = session.execute(_HOLD, {"batch": batch_id}).first()
+    if held is None or held.Batch.annotator_id != annotator_id:
         raise NotFound("batch", batch_id)
-    campaign = session.get_one(Campaign, batch.campaign_id)
-    study = session.get_one(Study, campaign.study_id)
-    leases = session.scalars(select(Lease).where(Lease.batch_id == batch_id)).all()
+    batch, campaign, study = held
+    leases = session.scalars(_LEASES, {"batch": batch_id}).all()
     here = OpenBatch(
         session,
         batch,
@@ -76,20 +76,40 @@ def record(
         at,
     )
     checked = [_checked(event) for event in events]
+    execute = session.connection().execute
     ids = [event["id"] for event in checked]
-    before = {one.id: one for one in session.scalars(select(Event).where(Event.id.in_(ids)))}
+    before = {one.id: (one.batch_id, one.outcome) for one in execute(_BEFORE, {"ids": ids})}
+    new: list[dict[str, Any]] = []
     answers: list[dict[str, Any]] = []
     for event in checked:
-        known = before.get(event["id"])
-        if known is None:
-            known = before[event["id"]] = _apply(here, event)
-        elif known.batch_id != batch_id:
+        if event["id"] not in before:
+            new.append(_apply(here, event))
+            before[event["id"]] = batch_id, new[-1]["outcome"]
+        of, outcome = before[event["id"]]
+        if of != batch_id:
             raise Conflict(f"the event {event['id']} belongs to another batch")
-        answers.append({"id": known.id, **known.outcome})
+        answers.append({"id": event["id"], **outcome})
     if batch.state == "open":
         batch.expires_at = at + timedelta(minutes=here.settings.minutes)
     session.flush()
+    if new:
+        execute(_NEW, new)
     return answers
+
+
+# Made once: making a statement takes longer than running it.
+_HOLD = (
+    select(Batch, Campaign, Study)
+    .join(Campaign, Campaign.id == Batch.campaign_id)
+    .join(Study, Study.id == Campaign.study_id)
+    .where(Batch.id == bindparam("batch"))
+    .with_for_update(of=Batch)
+)
+_LEASES = select(Lease).where(Lease.batch_id == bindparam("batch"))
+_BEFORE = select(Event.id, Event.batch_id, Event.outcome).where(
+    Event.id.in_(bindparam("ids", expanding=True))
+)
+_NEW = insert(Event)
 
 
 def _checked(event: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,29 +155,26 @@ def _several(value: Any) -> list[str] | None:
     return list(dict.fromkeys(value))
 
 
-def _apply(here: OpenBatch, event: dict[str, Any]) -> Event:
+def _apply(here: OpenBatch, event: dict[str, Any]) -> dict[str, Any]:
+    """Apply an event; what is kept of it."""
     lease = here.leases.get(event["lease"] or "")
     if event["kind"] in _ON_A_LEASE and lease is None:
         raise NotFound("document in this batch", str(event["lease"]))
     unknown = [one for one in event["leases"] or () if one not in here.leases]
     if unknown:
         raise NotFound("document in this batch", unknown[0])
-    kept = Event(
-        id=event["id"],
-        batch_id=here.batch.id,
-        lease_id=lease.id if lease else None,
-        annotator_id=here.batch.annotator_id,
-        kind=event["kind"],
-        payload={name: event[name] for name in _KEPT if event[name] is not None},
-        outcome={},
-        client_at=event["at"],
-        received_at=here.at,
-    )
     outcome = _outcome(here, lease, event)
-    kept.outcome = {"lease": lease.id if lease else None, **outcome}
-    here.session.add(kept)
-    here.session.flush()
-    return kept
+    return {
+        "id": event["id"],
+        "batch_id": here.batch.id,
+        "lease_id": lease.id if lease else None,
+        "annotator_id": here.batch.annotator_id,
+        "kind": event["kind"],
+        "payload": {name: event[name] for name in _KEPT if event[name] is not None},
+        "outcome": {"lease": lease.id if lease else None, **outcome},
+        "client_at": event["at"],
+        "received_at": here.at,
+    }
 
 
 _KEPT = ("leases", "label", "reason", "text", "active_ms", "idle_ms")

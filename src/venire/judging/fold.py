@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from venire.judging.places import give_back, take
@@ -41,7 +41,7 @@ class OpenBatch:
 def judge(here: OpenBatch, lease: Lease, event: Mapping[str, Any]) -> dict[str, Any]:
     """Give a lease its new state, take or give back its place, and write the judgment down."""
     new = STATE[event["kind"]]
-    if lease.state in ("rejected", "surplus"):
+    if lease.state in ("rejected", "surplus") and here.batch.valid is not None:
         return {"status": "refused", "reason": "this batch is finished"}
     ended = here.batch.state in ("expired", "returned")
     if ended and here.batch.valid is False and owner_decided(here.session, here.batch):
@@ -52,22 +52,21 @@ def judge(here: OpenBatch, lease: Lease, event: Mapping[str, Any]) -> dict[str, 
         return {"status": "refused", "reason": "too late: others have judged this document"}
     if FILLS[lease.state] and not FILLS[new] and lease.task_id is not None:
         give_back(here.session, [lease.task_id])
-    judgment = Judgment(
-        event_id=event["id"],
-        lease_id=lease.id,
-        annotator_id=lease.annotator_id,
-        campaign_id=here.campaign.id,
-        pair_id=lease.pair_id,
-        label=event["label"] if new == "judged" else None,
-        reason={"live": "withdrawn", "skipped": "skipped"}.get(new, event["reason"]),
-        active_ms=event["active_ms"],
-        idle_ms=event["idle_ms"],
-        judged_at=_when(here, event["at"]),
-    )
-    here.session.add(judgment)
-    here.session.flush()
+    judgment = {
+        "event_id": event["id"],
+        "lease_id": lease.id,
+        "annotator_id": lease.annotator_id,
+        "campaign_id": here.campaign.id,
+        "pair_id": lease.pair_id,
+        "label": event["label"] if new == "judged" else None,
+        "reason": {"live": "withdrawn", "skipped": "skipped"}.get(new, event["reason"]),
+        "active_ms": event["active_ms"],
+        "idle_ms": event["idle_ms"],
+        "judged_at": _when(here, event["at"]),
+    }
+    seq = here.session.connection().execute(_NEW, judgment).scalar_one()
     lease.state = new
-    lease.judgment_seq = judgment.seq if new in ("judged", "cannot") else None
+    lease.judgment_seq = seq if new in ("judged", "cannot") else None
     lease.ended_at = here.at if new != "live" else None
     if ended:
         review(here.session, here.batch, list(here.leases.values()), here.at)
@@ -75,6 +74,9 @@ def judge(here: OpenBatch, lease: Lease, event: Mapping[str, Any]) -> dict[str, 
     if here.batch.kind == "practice" and new == "judged":
         answer["feedback"] = _feedback(here, lease, event["label"])
     return answer
+
+
+_NEW = insert(Judgment).returning(Judgment.seq)
 
 
 def _place_again(here: OpenBatch, lease: Lease) -> bool:

@@ -18,6 +18,8 @@ from venire.store.judging import Batch, Campaign, Judgment, Lease
 from venire.store.studies import Study
 from venire.store.work import Decision
 
+#: Why a batch is held: nothing is known about who judged it.
+HELD = "held: it ended before any of its gold was judged"
 #: A batch smaller than this is not rejected for giving one label only.
 LEAST_FOR_SHARE = 8
 
@@ -26,7 +28,10 @@ def review(session: Session, batch: Batch, leases: Sequence[Lease], at: datetime
     """Decide whether a batch counts, by the rules of its campaign, and record why.
 
     A batch of practice never counts; a qualification is passed or not. Gold that an annotator
-    could not judge, or skipped, is gold wrong: otherwise skipping would be a way around it.
+    could not judge, or skipped, is gold wrong: otherwise skipping would be a way around it. Leaving
+    before the gold would be another one: a batch that ended before any of its gold was judged is
+    held. Its places are free again, its judgments stay and do not count, until gold that comes late
+    or an owner decides.
     """
     campaign = session.get_one(Campaign, batch.campaign_id)
     study = session.get_one(Study, campaign.study_id)
@@ -47,6 +52,9 @@ def review(session: Session, batch: Batch, leases: Sequence[Lease], at: datetime
         _decide(session, batch, leases, passed, batch.reason, None, campaign.study_id, at)
         return
     reason = _fault(settings, asked, right, leases, labels)
+    if not reason and not asked and any(one.gold_grade is not None for one in leases):
+        _decide(session, batch, leases, None, HELD, None, campaign.study_id, at)
+        return
     _decide(session, batch, leases, not reason, reason or _fine(asked), None, campaign.study_id, at)
     pause_where_needed(session, batch, campaign, at)
 
@@ -158,7 +166,7 @@ def _decide(
     session: Session,
     batch: Batch,
     leases: Sequence[Lease],
-    accept: bool,
+    accept: bool | None,
     reason: str,
     by: str | None,
     study_id: str,
@@ -189,7 +197,7 @@ def _decide(
             study_id=study_id,
             kind="batch",
             subject=batch.id,
-            verdict="accepted" if accept else "rejected",
+            verdict={True: "accepted", False: "rejected", None: "held"}[accept],
             reason=reason,
             facts={
                 "gold_asked": batch.gold_asked,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session, undefer
 
 from venire.content.entity import show_entity
@@ -36,56 +37,88 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
     Gold and real documents have the same fields; neither runs, ranks, scores nor the labels of
     others are in it.
     """
-    batch = session.get(Batch, batch_id)
+    execute = session.connection().execute
+    batch = execute(_BATCH, {"batch": batch_id}).first()
     if batch is None or batch.annotator_id != annotator_id:
         raise NotFound("batch", batch_id)
-    campaign = session.get_one(Campaign, batch.campaign_id)
-    study = session.get_one(Study, campaign.study_id)
-    settings = StudySettings.of(study.settings)
-    rows = session.execute(
-        select(Lease, Pair.topic_id, Judgment.label, Judgment.reason, Document.kind)
-        .join(Pair, Pair.id == Lease.pair_id)
-        .join(Document, Document.id == Pair.document_id)
-        .outerjoin(Judgment, Judgment.seq == Lease.judgment_seq)
-        .where(Lease.batch_id == batch_id)
-        .order_by(Lease.position)
-    ).all()
-    topics = list(dict.fromkeys(topic for _, topic, *_ in rows))
-    needs = {
-        topic.id: topic for topic in session.scalars(select(Topic).where(Topic.id.in_(topics)))
-    }
+    settings = StudySettings.of(batch.study_settings)
+    rows = execute(_ITEMS, {"batch": batch_id}).all()
+    topics: dict[int, Any] = {}
+    for row in rows:
+        topics.setdefault(row.topic_id, row)
+    place = {topic_id: number for number, topic_id in enumerate(topics)}
     return {
-        "batch": batch.id,
+        "batch": batch_id,
         "kind": "practice" if batch.kind == "practice" else "work",
         "state": batch.state,
-        "minutes": CampaignSettings.of(campaign.settings).minutes,
-        "grouped": any(lease.cluster is not None for lease, *_ in rows),
+        "minutes": CampaignSettings.of(batch.settings).minutes,
+        "grouped": any(row.cluster is not None for row in rows),
         "relevant_from": settings.relevant_from,
-        "study": study.name,
-        "instructions": show_instructions(study.instructions),
+        "study": batch.name,
+        "instructions": _instructions(batch.instructions),
         "grades": with_keys(settings),
         "reasons": settings.cannot_judge,
         "topics": [
             {
-                "title": needs[topic].title or needs[topic].query_id,
-                "description": needs[topic].description,
-                "narrative": needs[topic].narrative,
+                "title": topic.title or topic.query_id,
+                "description": topic.description,
+                "narrative": topic.narrative,
             }
-            for topic in topics
+            for topic in topics.values()
         ],
         "items": [
             {
-                "lease": lease.id,
-                "group": lease.cluster,
-                "kind": kind,
-                "topic": topics.index(topic),
-                "state": _own(lease.state),
-                "label": label,
-                "reason": reason,
+                "lease": row.id,
+                "group": row.cluster,
+                "kind": row.kind,
+                "topic": place[row.topic_id],
+                "state": _own(row.state),
+                "label": row.label,
+                "reason": row.reason,
             }
-            for lease, topic, label, reason, kind in rows
+            for row in rows
         ],
     }
+
+
+# Made once: making a statement takes longer than running it.
+_BATCH = (
+    select(
+        Batch.annotator_id,
+        Batch.kind,
+        Batch.state,
+        Campaign.settings,
+        Study.settings.label("study_settings"),
+        Study.name,
+        Study.instructions,
+    )
+    .join(Campaign, Campaign.id == Batch.campaign_id)
+    .join(Study, Study.id == Campaign.study_id)
+    .where(Batch.id == bindparam("batch"))
+)
+_ITEMS = (
+    select(
+        Lease.id,
+        Lease.cluster,
+        Lease.state,
+        Pair.topic_id,
+        Judgment.label,
+        Judgment.reason,
+        Document.kind,
+        Topic.query_id,
+        Topic.title,
+        Topic.description,
+        Topic.narrative,
+    )
+    .join(Pair, Pair.id == Lease.pair_id)
+    .join(Document, Document.id == Pair.document_id)
+    .join(Topic, Topic.id == Pair.topic_id)
+    .outerjoin(Judgment, Judgment.seq == Lease.judgment_seq)
+    .where(Lease.batch_id == bindparam("batch"))
+    .order_by(Lease.position)
+)
+#: The same instructions are shown with every batch.
+_instructions = lru_cache(maxsize=32)(show_instructions)
 
 
 def _own(state: str) -> str:
@@ -103,26 +136,23 @@ def with_keys(settings: StudySettings) -> list[dict[str, Any]]:
     ]
 
 
-def _lease(session: Session, lease_id: str, annotator_id: str) -> Lease:
-    lease = session.get(Lease, lease_id)
-    if lease is None or lease.annotator_id != annotator_id:
-        raise NotFound("document", lease_id)
-    return lease
-
-
 def document_view(session: Session, lease_id: str, annotator_id: str) -> dict[str, Any]:
     """The document of a lease, ready to be shown; only to whom it was given."""
-    lease = _lease(session, lease_id, annotator_id)
-    row = session.execute(
-        select(Document, Topic, Study)
-        .join(Pair, Pair.document_id == Document.id)
-        .join(Topic, Topic.id == Pair.topic_id)
-        .join(Study, Study.id == Document.study_id)
-        .where(Pair.id == lease.pair_id)
-        .options(undefer(Document.body))
-    ).one()
-    document, topic, study = row
-    return {"lease": lease.id, **content(document, topic.title, StudySettings.of(study.settings))}
+    row = session.execute(_DOCUMENT, {"lease": lease_id}).first()
+    if row is None or row.annotator_id != annotator_id:
+        raise NotFound("document", lease_id)
+    return {"lease": lease_id, **content(row.Document, row.title, StudySettings.of(row.settings))}
+
+
+_DOCUMENT = (
+    select(Lease.annotator_id, Document, Topic.title, Study.settings)
+    .join(Pair, Pair.id == Lease.pair_id)
+    .join(Document, Document.id == Pair.document_id)
+    .join(Topic, Topic.id == Pair.topic_id)
+    .join(Study, Study.id == Document.study_id)
+    .where(Lease.id == bindparam("lease"))
+    .options(undefer(Document.body))
+)
 
 
 def content(document: Document, query: str, settings: StudySettings) -> dict[str, Any]:
@@ -143,16 +173,22 @@ def content(document: Document, query: str, settings: StudySettings) -> dict[str
 
 
 def image_of(session: Session, lease_id: str, annotator_id: str) -> str:
-    """The media key of a lease's image."""
-    lease = _lease(session, lease_id, annotator_id)
-    key = session.scalar(
-        select(Document.media)
-        .join(Pair, Pair.document_id == Document.id)
-        .where(Pair.id == lease.pair_id)
-    )
-    if key is None:
+    """The media key of a lease's image; only for whom it was given to."""
+    row = session.connection().execute(_IMAGE, {"lease": lease_id}).first()
+    if row is None or row.annotator_id != annotator_id:
+        raise NotFound("document", lease_id)
+    if row.media is None:
         raise NotFound("image", lease_id)
+    key: str = row.media
     return key
+
+
+_IMAGE = (
+    select(Lease.annotator_id, Document.media)
+    .join(Pair, Pair.id == Lease.pair_id)
+    .join(Document, Document.id == Pair.document_id)
+    .where(Lease.id == bindparam("lease"))
+)
 
 
 def completion(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,6 +14,7 @@ from venire.content.instructions import show_instructions
 from venire.errors import BadSetting, Conflict, UnknownName
 from venire.judging import draw
 from venire.judging.batches import expire, mixed
+from venire.judging.known import Known, known
 from venire.judging.places import take
 from venire.judging.settings import CampaignSettings, StudySettings
 from venire.judging.shown import content, with_keys
@@ -123,6 +124,8 @@ def _hits(session: Session, campaign: Campaign, study: Study, most: int) -> Iter
         .where(Task.campaign_id == campaign.id, Task.taken < Task.overlap)
         .order_by(Task.topic_id, Task.ring)
     ).all()
+    # Whoever takes a HIT is not known yet: nobody has met any of the gold.
+    there = known(session, campaign.study_id, "")
     made = 0
     for places in sorted({row[3] for row in free}, reverse=True):
         mine = [row for row in free if row[3] == places]
@@ -136,16 +139,14 @@ def _hits(session: Session, campaign: Campaign, study: Study, most: int) -> Iter
             ]
             name = new_id()
             rng = random.Random(name)
-            known = _gold(session, campaign, grades, name, settings.gold_size, rng, real)
-            yield _Hit(name, places, mixed(real + known, rng))
+            gold = _gold(there, settings.gold_size, grades.relevant_from, rng, real)
+            yield _Hit(name, places, mixed(real + gold, rng))
 
 
 def _gold(
-    session: Session,
-    campaign: Campaign,
-    study: StudySettings,
-    nobody: str,
+    there: Sequence[Known],
     size: int,
+    relevant_from: int,
     rng: random.Random,
     real: list[draw.Drawn],
 ) -> list[draw.Drawn]:
@@ -156,9 +157,9 @@ def _gold(
     for topic in [*topics, None]:
         if len(found) >= size:
             break
-        there = {one.pair_id for one in found}
-        more = draw.gold(session, campaign, study, nobody, size, rng, topic)
-        found += [one for one in more if one.pair_id not in there][: size - len(found)]
+        pairs = {one.pair_id for one in found}
+        more = draw.gold(there, size, relevant_from, rng, topic)
+        found += [one for one in more if one.pair_id not in pairs][: size - len(found)]
     return found
 
 

@@ -16,7 +16,7 @@ from venire.errors import UnknownName
 from venire.judging.batches import end
 from venire.judging.events import record
 from venire.judging.places import give_back
-from venire.judging.review import decide, set_payment
+from venire.judging.review import HELD, decide, set_payment
 from venire.judging.settings import StudySettings
 from venire.platforms import mturk, toloka
 from venire.platforms.answers import USED, Assignment, Problems, once
@@ -105,6 +105,7 @@ _COUNTS = (
     "unanswered",
     "accepted",
     "rejected",
+    "held",
 )
 
 
@@ -226,6 +227,8 @@ class _Desk:
         self._status(batch, one.status)
         if batch.valid is not None:
             self.counts["accepted" if batch.valid else "rejected"] += 1
+        elif batch.reason == HELD:
+            self.counts["held"] += 1
 
     def _met(self, user: User, leases: list[Lease]) -> set[str]:
         """Take documents away that this worker has judged in another batch; say which."""

@@ -24,6 +24,8 @@ from venire.store.work import Job, JobPart
 
 DEAD = timedelta(seconds=60)
 """A worker that said nothing for so long is taken for dead, and its job is claimed again."""
+MOST_TRIES = 3
+"""So many times a job may take its worker's process with it; then it has failed."""
 BEAT_SECONDS = 10.0
 PROGRESS_SECONDS = 0.5
 _log = logging.getLogger("venire.jobs")
@@ -147,14 +149,15 @@ def go_on(session: Session, job_id: str) -> None:
     if job.state not in ("stopped", "failed"):
         raise Conflict(f"the job is {job.state}; only one that was stopped or failed can go on")
     job.state, job.stop, job.finished_at, job.message = "waiting", False, None, ""
-    job.worker, job.heartbeat_at = None, None
+    job.worker, job.heartbeat_at, job.tries = None, None, 0
     session.flush()
 
 
 def claim(session: Session, worker: str, at: datetime | None = None) -> Work | None:
     """Take the oldest job that waits, or whose worker has died; None where there is none.
 
-    Two workers never take the same: rows are locked, and those locked are passed over.
+    Two workers never take the same: rows are locked, and those locked are passed over. A job
+    whose worker has died three times is taken no more: it has failed, and says so.
     """
     at = at or now()
     dead = (Job.state == "running") & or_(Job.heartbeat_at.is_(None), Job.heartbeat_at < at - DEAD)
@@ -167,14 +170,22 @@ def claim(session: Session, worker: str, at: datetime | None = None) -> Work | N
     )
     if job is None:
         return None
-    if job.stop:
-        job.state, job.finished_at = "stopped", at
+    if job.stop or job.tries >= MOST_TRIES:
+        job.state, job.finished_at = "stopped" if job.stop else "failed", at
+        job.message = job.message if job.stop else _DIED
         session.flush()
         return claim(session, worker, at)
     job.state, job.worker, job.heartbeat_at = "running", worker, at
+    job.tries += 1
     job.started_at = job.started_at or at
     session.flush()
     return Work(job.id, job.study_id, job.kind, dict(job.settings), worker)
+
+
+_DIED = (
+    f"its server died {MOST_TRIES} times while the job ran, perhaps for want of memory; the log of "
+    "the server or of the machine says why. Make it smaller, or let it go on: it has what it kept"
+)
 
 
 def beat(session: Session, work: Work, at: datetime | None = None, **values: Any) -> bool:
@@ -289,7 +300,9 @@ def run(store: Store, work: Work, leaving: threading.Event | None = None) -> str
         if report.lost:
             return "lost"
         if leaving.is_set() and not report.asked:
-            return _end(store, work, "waiting", worker=None, heartbeat_at=None)
+            # A server that ends in order is no try.
+            tries = Job.tries - 1
+            return _end(store, work, "waiting", worker=None, heartbeat_at=None, tries=tries)
         return _end(store, work, "stopped", message="stopped")
     except VenireError as error:
         return _end(store, work, "failed", message=str(error))

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from venire.evaluation.drift import Departure, departure
 from venire.evaluation.proportion import Proportion, wilson
+from venire.judging.review import HELD
 from venire.service.annotators import Given, flagged, given
 from venire.service.studies import counts, get_study
 from venire.store.base import now
@@ -236,6 +237,15 @@ def _alarms(
             )
         last = wave or last
         _progress_alarm(add, row, at)
+    names = {row["campaign_id"]: row for row in campaigns}
+    for campaign_id, number in _held(session, study_id):
+        row = names[campaign_id]
+        add(
+            "held",
+            f"{row['campaign']}: {number:,} batches ended before any of their gold was judged; "
+            "their judgments do not count until you accept them (Annotators, undecided)",
+            row,
+        )
     for name, seen, there in _gold_out(session, study_id):
         add("gold", f"gold has run out for {name}: all {there} seen ({seen} shown); add gold")
     for flag in flagged(session, study_id, answers):
@@ -258,6 +268,19 @@ def _progress_alarm(add: Any, row: Row, at: datetime) -> None:
     if at - last > DAY:
         hours = int((at - last) / timedelta(hours=1))
         add("still", f"{row['campaign']}: open, and no judgment for {hours} hours", row)
+
+
+def _held(session: Session, study_id: str) -> list[tuple[str, int]]:
+    """How many batches of each campaign wait for an owner, for their gold was never judged."""
+    rows = session.execute(
+        select(Batch.campaign_id, func.count())
+        .join(Campaign, Campaign.id == Batch.campaign_id)
+        .where(Campaign.study_id == study_id, Batch.state.in_(("expired", "returned")))
+        .where(Batch.valid.is_(None), Batch.reason == HELD)
+        .group_by(Batch.campaign_id)
+        .order_by(Batch.campaign_id)
+    )
+    return [(campaign_id, number) for campaign_id, number in rows]
 
 
 def _gold_out(session: Session, study_id: str) -> list[tuple[str, int, int]]:

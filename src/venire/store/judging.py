@@ -105,6 +105,13 @@ class Batch(Base):
         ),
         Index("ix_batch_campaign_state", "campaign_id", "state", "expires_at"),
         Index("ix_batch_annotator", "annotator_id", "campaign_id", "opened_at"),
+        Index(
+            "ix_batch_before_work",
+            "annotator_id",
+            "campaign_id",
+            sqlite_where=text("kind <> 'work'"),
+            postgresql_where=text("kind <> 'work'"),
+        ),
     )
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
     campaign_id: Mapped[str] = mapped_column(ForeignKey("campaign.id"))
@@ -140,7 +147,6 @@ class Lease(Base):
             sqlite_where=text("state NOT IN ('expired', 'returned')"),
             postgresql_where=text("state NOT IN ('expired', 'returned')"),
         ),
-        Index("ix_lease_annotator_pair", "annotator_id", "pair_id"),
         Index(
             "ix_lease_gold",
             "annotator_id",

@@ -55,6 +55,7 @@ class Store:
             event.listen(self.engine, "connect", _on_connect)
             event.listen(self.engine, "begin", _on_begin)
         self._writing = self.engine.execution_options(venire_write=True)
+        self._reading = self.engine.execution_options(postgresql_readonly=True)
 
     @classmethod
     def at(cls, folder: str | Path, *, connections: int = 20) -> Store:
@@ -66,9 +67,15 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A transaction that only reads."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        """A transaction that only reads; PostgreSQL refuses anything else.
+
+        It ends with a commit: after a rollback, psycopg drops the statements that it had prepared
+        on the connection, and each is parsed and planned anew.
+        """
+        with Session(self._reading, autoflush=False, expire_on_commit=False) as session:
             yield session
+            session.expunge_all()
+            session.commit()
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
@@ -139,6 +146,7 @@ def _on_connect(connection: sqlite3.Connection, _: Any) -> None:
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA recursive_triggers=ON")  # REPLACE is a deletion too
     cursor.execute("PRAGMA cache_size=-32000")
+    cursor.execute("PRAGMA wal_autocheckpoint=8000")  # who writes waits for it: let it be seldom
     cursor.close()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
 from sqlalchemy.orm import Mapped, deferred, mapped_column
 
 from venire.store.base import Base, new_id, now
@@ -47,7 +47,11 @@ class Export(Base):
 
 
 class Job(Base):
-    """Long work: waits, runs with progress and a heartbeat, can be stopped, keeps its result."""
+    """Long work: waits, runs with progress and a heartbeat, can be stopped, keeps its result.
+
+    ``tries`` counts the workers that took it; one that ended in order, and gave it back, is not
+    counted.
+    """
 
     __tablename__ = "job"
     __table_args__ = (
@@ -63,6 +67,7 @@ class Job(Base):
     total: Mapped[int] = mapped_column(default=0)
     message: Mapped[str] = mapped_column(Text, default="")
     stop: Mapped[bool] = mapped_column(default=False)
+    tries: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     result: Mapped[dict[str, Any] | None]
     worker: Mapped[str | None]
     heartbeat_at: Mapped[datetime | None]

@@ -1,11 +1,14 @@
-"""The judge page and what its script asks for. Nothing here says what is gold."""
+"""The judge page and what its script asks for. Nothing here says what is gold.
+
+What is sent is plain already: answers are made here, not checked once more by a model.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from venire.http.deps import CurrentUser, Reading, TheStore, page
 from venire.http.media import media_file
@@ -27,21 +30,22 @@ def judge_page(
 
 
 @router.post("/{campaign_id}/next")
-def next_one(campaign_id: str, user: CurrentUser, store: TheStore) -> dict[str, Any]:
+def next_one(campaign_id: str, user: CurrentUser, store: TheStore) -> JSONResponse:
     """The open batch, a new one, or what there is instead."""
     found = store.write(lambda session: next_batch(session, campaign_id, user.id, now()))
     with store.reading() as session:
         if found.batch_id is not None:
-            return {"state": "batch", "batch": batch_view(session, found.batch_id, user.id)}
+            batch = batch_view(session, found.batch_id, user.id)
+            return JSONResponse({"state": "batch", "batch": batch})
         code = completion(session, campaign_id, user)
     retry = None if found.retry_at is None else (found.retry_at - now()).total_seconds()
-    return {"state": found.state, "retry_seconds": retry, "code": code}
+    return JSONResponse({"state": found.state, "retry_seconds": retry, "code": code})
 
 
 @router.get("/batches/{batch_id}")
-def batch(batch_id: str, user: CurrentUser, session: Reading) -> dict[str, Any]:
+def batch(batch_id: str, user: CurrentUser, session: Reading) -> JSONResponse:
     """A batch as it stands."""
-    return batch_view(session, batch_id, user.id)
+    return JSONResponse(batch_view(session, batch_id, user.id))
 
 
 @router.post("/batches/{batch_id}/events")
@@ -50,21 +54,22 @@ def events(
     user: CurrentUser,
     store: TheStore,
     events: Annotated[list[dict[str, Any]], Body(embed=True)],
-) -> dict[str, Any]:
+) -> JSONResponse:
     """Take events; each is answered, a repeat as it was the first time."""
     at = now()
     answers = store.write(lambda session: record(session, batch_id, user.id, events, at))
     finished = any(event.get("kind") == "finish" for event in events)
     if not finished:
-        return {"answers": answers}
+        return JSONResponse({"answers": answers})
     with store.reading() as session:
-        return {"answers": answers, "code": completion(session, None, user, batch_id)}
+        code = completion(session, None, user, batch_id)
+    return JSONResponse({"answers": answers, "code": code})
 
 
 @router.get("/documents/{lease_id}")
-def document(lease_id: str, user: CurrentUser, session: Reading) -> dict[str, Any]:
+def document(lease_id: str, user: CurrentUser, session: Reading) -> JSONResponse:
     """The document of a lease."""
-    return document_view(session, lease_id, user.id)
+    return JSONResponse(document_view(session, lease_id, user.id))
 
 
 @router.get("/images/{lease_id}")
