@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from venire.aggregation.committee import NAME, Committee
 from venire.aggregation.minimax_entropy import MinimaxEntropy
 from venire.evaluation.calibration import reliability_diagram
 from venire.evaluation.truth import against_gold
+from venire.fitting.base import settings_of
 from venire.fitting.posterior import Posterior
 from venire.report.page import Page
 from venire.simulation.annotators import add_fakes
@@ -27,6 +29,8 @@ DRAWS = 20
 MANY = 200
 """Draws for the calibration error, which differs more from one draw to the next."""
 SEEDS = 3
+SLOW = 5.0
+"""Seconds from which a fit is told of while waiting."""
 Row = dict[str, Any]
 
 
@@ -37,6 +41,18 @@ def singles() -> dict[str, Any]:
         for name in plugins.names("aggregator")
         if name != NAME
     }
+
+
+def fitted(judgments: Judgments, committee: Posterior) -> Iterator[tuple[str, Posterior]]:
+    """Yield every single model's result; a member with the same settings is not fitted again."""
+    for name, model in singles().items():
+        began = time.perf_counter()
+        there = committee.state.get(name)
+        same = there is not None and there.settings == settings_of(model)
+        result = there if same else model.fit(judgments)
+        if time.perf_counter() - began > SLOW:
+            print(f"  {name}: {time.perf_counter() - began:.0f} s", flush=True)
+        yield name, result
 
 
 def asked(what: str, limit: str, ours: float, holds: bool) -> Row:
@@ -151,10 +167,14 @@ def spam(data: str) -> tuple[list[Row], list[Row]]:
     rows, table = [], []
     for level in (3, 9):
         spammed = add_fakes(judgments, level, seed=1)
-        ours = float(score(Committee().fit(spammed), gold)["pearson"] or 0)
+        began = time.perf_counter()
+        committee = Committee().fit(spammed)
+        took = time.perf_counter() - began
+        print(f"  {data}, {level} fakes, {NAME}: {took:.0f} s", flush=True)
+        ours = float(score(committee, gold)["pearson"] or 0)
         theirs = {
-            name: float(score(model.fit(spammed), gold)["pearson"] or 0)
-            for name, model in singles().items()
+            name: float(score(result, gold)["pearson"] or 0)
+            for name, result in fitted(spammed, committee)
         }
         third = sorted(theirs.values(), reverse=True)[2]
         rows.append(
@@ -176,9 +196,8 @@ def crowds() -> tuple[list[Row], list[Row]]:
             judgments, truth = simulated_crowd(name, seed=seed)
             committee = Committee().fit(judgments)
             found.setdefault(NAME, []).append(against_gold(committee, truth).mse)
-            for other, model in singles().items():
-                mse = against_gold(model.fit(judgments), truth).mse
-                found.setdefault(other, []).append(mse)
+            for other, result in fitted(judgments, committee):
+                found.setdefault(other, []).append(against_gold(result, truth).mse)
             for draw in range(DRAWS):
                 known, rest = split_gold(judgments, truth, draw)
                 calibrated = Committee().reweigh(committee, judgments, known, seed=draw)

@@ -146,8 +146,11 @@ def _splits(page: Page, posterior: Posterior) -> None:
     if "split" not in posterior.items.columns:
         return
     page.heading("Where the members disagree")
-    page.text("The pairs to judge again first; split is the sd of the members' means, in grades.")
-    columns = ["query_id", "doc_id", "judgments", "mean", "sd", "split"]
+    page.text(
+        "The pairs to judge again first; split is the sd of the members' means, in grades, and "
+        "furthest the member that is furthest from the others."
+    )
+    columns = ["query_id", "doc_id", "judgments", "mean", "sd", "split", "furthest"]
     first = posterior.items.sort("split", descending=True, maintain_order=True).select(columns)
     page.table(first.head(20).to_dicts())
 
