@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from venire import plugins
 from venire.engine import Engine, Serial, default_engine
-from venire.errors import BadSetting, DataError
+from venire.errors import BadSetting, DataError, UnknownName
 from venire.fitting import base
 from venire.fitting.calibration import FEWEST, Calibration, heated, known_rows, learn
 from venire.fitting.posterior import Posterior, moments
@@ -94,6 +94,10 @@ class Committee:
         names = _names(self.members)
         if len(names) < 2 or NAME in names:
             raise BadSetting(f"a committee has two other models or more, not {self.members!r}")
+        there = plugins.names("aggregator")
+        for name in names:
+            if name not in there:
+                raise UnknownName("member of the committee", name, there)
 
     def fit(
         self,

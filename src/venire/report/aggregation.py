@@ -153,6 +153,14 @@ def _splits(page: Page, posterior: Posterior) -> None:
     columns = ["query_id", "doc_id", "judgments", "mean", "sd", "split", "furthest"]
     first = posterior.items.sort("split", descending=True, maintain_order=True).select(columns)
     page.table(first.head(20).to_dicts())
+    counts = (
+        posterior.items.drop_nulls("furthest")
+        .group_by("furthest")
+        .agg(pl.len().alias("pairs"), pl.col("split").mean().alias("mean split there"))
+        .sort(["pairs", "furthest"], descending=[True, False])
+    )
+    page.text("How often each member is the one that is furthest from the others:")
+    page.table(counts.rename({"furthest": "member"}).to_dicts())
 
 
 def _width(page: Page, posterior: Posterior) -> None:
