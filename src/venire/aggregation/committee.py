@@ -235,10 +235,11 @@ class Committee:
             usual = x[:, [name != RESERVE for name in names]]
             before = float(np.mean((y - equal(usual).mean(usual[rows])) ** 2))
             how, without = learnt(x[rows], y, seed)
+            spreads = how.slope * spreads  # on a learnt line sd are in its units
         weights, means, mean = how.weight, how.lined(x), how.mean(x)
         # Variance of a mixture: the members' own, and how far they are from each other.
         apart = np.maximum(means**2 @ weights - mean**2, 0.0)
-        split, sd = np.sqrt(apart), np.sqrt((how.slope * spreads) ** 2 @ weights + apart)
+        split, sd = np.sqrt(apart), np.sqrt(spreads**2 @ weights + apart)
         grades = np.einsum("i,imk->mk", weights, np.stack([one.probabilities for one in results]))
         grades = grades / np.maximum(grades.sum(axis=1, keepdims=True), 1e-300)
         away = np.where(weights > 0.0, np.round(np.abs(means - mean[:, None]), 9), 0.0)

@@ -118,7 +118,7 @@ def test_a_committee_is_the_mean_of_its_members(made):
     split = np.abs(lined[0] - lined[1]) / 2
     assert posterior.items["split"].to_numpy() == pytest.approx(split, abs=1e-7)
     second = np.stack([one.probabilities @ grades**2 for one in members])
-    variance = np.mean(factor[:, None] ** 2 * (second - own**2), axis=0) + split**2
+    variance = np.mean(second - own**2, axis=0) + split**2
     assert posterior.items["sd"].to_numpy() ** 2 == pytest.approx(variance, abs=1e-9)
     assert any("judge these again first" in note for note in posterior.notes)
     assert any("NOT calibrated: no known grades" in note for note in posterior.notes)
