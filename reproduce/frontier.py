@@ -118,9 +118,9 @@ def reference() -> list[Row]:
 def real(data: str) -> tuple[list[Row], list[Row]]:
     """Return what is asked on one public crowd without known grades and with, and all scores."""
     judgments, gold = web_relevance() if data == "web" else trec_rf10()
-    began = time.perf_counter()
+    began, worked = time.perf_counter(), time.process_time()
     committee = Committee().fit(judgments)
-    took = time.perf_counter() - began
+    took, worked = time.perf_counter() - began, time.process_time() - worked
     ours = score(committee, gold)
     table: list[Row] = [{"data": data, "model": NAME} | ours]
     for name, result in fitted(judgments, committee):
@@ -151,6 +151,7 @@ def real(data: str) -> tuple[list[Row], list[Row]]:
             asked("trec: nDCG over the best single model", "within 1%", ndcg / best_ndcg, near),
             asked("trec, 100 known: MSE", "<= .57", known["mse"], known["mse"] <= 0.57),
             asked("trec: seconds", "< 120", took, took < 120),
+            asked("trec: seconds of processor time", "(said)", worked, True),
         ]
     ece = known["error"]
     rows += [
