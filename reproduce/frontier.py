@@ -248,7 +248,8 @@ def main() -> None:
             show(table, f"{title}: every model")
             page.table(table, digits=4)
         every += rows
-    save("frontier", every, page)
+    some = "" if parts == set("1234") else "-" + "".join(sorted(parts))
+    save(f"frontier{some}", every, page)
 
 
 if __name__ == "__main__":
