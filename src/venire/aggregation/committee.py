@@ -253,6 +253,7 @@ class Committee:
         held = np.flatnonzero(known[order] >= 0)
         at = known[order][held]
         mean[held], sd[held], grades[held] = values[at], 0.0, np.eye(scale.size)[at]
+        split[held], furthest[held] = 0.0, len(names)  # known: there is nothing to judge again
         back = np.empty_like(order)
         back[order] = np.arange(order.size)
         confusion = base.confusion(codes, grades[back])

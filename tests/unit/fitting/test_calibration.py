@@ -176,6 +176,9 @@ def test_known_grades_weigh_and_can_be_exchanged_without_a_new_fit(made):
     assert taught.calibration["pairs"] == 100
     assert any(note.startswith("weights by known grades") for note in taught.notes)
     assert against_gold(taught, known).mse == 0.0
+    held = taught.items.join(known.frame, on=["query_id", "doc_id"], how="semi")
+    assert held["split"].max() == 0.0
+    assert held["furthest"].null_count() == 100
     assert against_gold(taught, rest).mse < against_gold(free, rest).mse
     assert RESERVE not in taught.state
 
