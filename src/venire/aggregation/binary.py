@@ -155,7 +155,11 @@ class BinaryDecomposition:
                 *judgments.notes,
                 *notes,
                 *(odd if contradictions else ()),
-                *(note for fit in fits for note in base.loop_notes([fit], 0)),
+                *(
+                    f"above {judgments.scale.names[k]}: {note}"
+                    for k, fit in enumerate(fits)
+                    for note in base.loop_notes([fit], 0)
+                ),
             ),
             state={"states": states, "annotators": codes.annotators},
         )

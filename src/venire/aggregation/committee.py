@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from venire import plugins
 from venire.engine import Engine, Serial, default_engine
-from venire.errors import BadSetting, DataError
+from venire.errors import BadSetting, DataError, UnknownName
 from venire.fitting import base
 from venire.fitting.calibration import FEWEST, Calibration, heated, known_rows, learn
-from venire.fitting.posterior import Posterior
-from venire.fitting.weights import member_weights
+from venire.fitting.posterior import Posterior, moments
+from venire.fitting.weights import Combination, equal, learnt
 from venire.progress import Progress, silent
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
@@ -42,15 +42,19 @@ SHOWN = 3
 class Committee:
     r"""The mean of unlike models' posteriors.
 
-    .. math:: p_m(k) = \sum_i w_i\, p_{im}(k), \qquad \hat z_m = \sum_i w_i\, \hat z_{im}
+    .. math:: p_m(k) = \sum_i w_i\, p_{im}(k), \qquad
+        \hat z_m = \sum_i w_i \Bigl(a_i + b_i \sum_k v_k\, p_{im}(k)\Bigr)
 
-    Weights are equal. With 50 known grades or more (``gold=``) they are learnt, convex and
-    drawn to equal ones, and the result is calibrated; members are fitted without the known
-    grades, which are held afterwards. Categorical minimax entropy, which does best on some
-    crowds and badly on others, joins the members only then.
+    Weights are equal, and each member is stretched about its own mean to the members' usual
+    spread: else the surest of them would count for most. With 50 known grades or more
+    (``gold=``) weights are learnt, convex and drawn to equal ones, each member is put on the
+    line of its own by which the known grades are nearest, and the result is calibrated;
+    members are fitted without the known grades, which are held afterwards. Categorical
+    minimax entropy, which does best on some crowds and badly on others, joins only then.
 
-    ``split`` in the items is the standard deviation of the members' means: the pairs to
-    judge again first are those with the largest.
+    ``split`` in the items is the standard deviation of the members' means, ``furthest`` the
+    member that is furthest from them: the pairs to judge again first are those with the
+    largest split.
 
     Two things are looked at before: where (nearly) no item was judged twice, only the
     members that can do without stay; where votes give more than two thirds of the items the
@@ -90,6 +94,10 @@ class Committee:
         names = _names(self.members)
         if len(names) < 2 or NAME in names:
             raise BadSetting(f"a committee has two other models or more, not {self.members!r}")
+        there = plugins.names("aggregator")
+        for name in names:
+            if name not in there:
+                raise UnknownName("member of the committee", name, there)
 
     def fit(
         self,
@@ -219,27 +227,33 @@ class Committee:
         if not enough:
             names = [name for name in names if name != RESERVE]
             results = [state[name] for name in names]
-        means = np.stack([one.mean for one in results], axis=1)
-        spreads = np.stack([one.items["sd"].to_numpy() for one in results], axis=1)
-        count = len(results)
-        weights = np.full(count, 1.0 / count)
-        if enough:
-            weights = member_weights(means[rows], values[grade], seed)
-        mean = means @ weights
-        # Variance of a mixture: the members' own, and how far they are from each other.
-        sd = np.sqrt(np.maximum((spreads**2 + means**2) @ weights - mean**2, 0.0))
-        grades = np.einsum("i,imk->mk", weights, np.stack([one.probabilities for one in results]))
-        grades = grades / np.maximum(grades.sum(axis=1, keepdims=True), 1e-300)
-        split = np.sqrt(np.maximum(means**2 @ weights - mean**2, 0.0))
+        parts = [moments(one.probabilities, scale) for one in results]
+        x, spreads = (np.stack(one, axis=1) for one in zip(*parts, strict=True))
+        how, y = equal(x), values[grade]
         found: Calibration | None = None
         if enough:
-            found = learn(mean[rows], sd[rows], grades[rows], values, grade, seed)
+            usual = x[:, [name != RESERVE for name in names]]
+            before = float(np.mean((y - equal(usual).mean(usual[rows])) ** 2))
+            how, without = learnt(x[rows], y, seed)
+            spreads = how.slope * spreads  # on a learnt line sd are in its units
+        weights, means, mean = how.weight, how.lined(x), how.mean(x)
+        # Variance of a mixture: the members' own, and how far they are from each other.
+        apart = np.maximum(means**2 @ weights - mean**2, 0.0)
+        split, sd = np.sqrt(apart), np.sqrt(spreads**2 @ weights + apart)
+        grades = np.einsum("i,imk->mk", weights, np.stack([one.probabilities for one in results]))
+        grades = grades / np.maximum(grades.sum(axis=1, keepdims=True), 1e-300)
+        away = np.where(weights > 0.0, np.round(np.abs(means - mean[:, None]), 9), 0.0)
+        furthest = np.where(away.any(axis=1), np.argmax(away, axis=1), len(names))
+        if enough:
+            found = learn(mean[rows], sd[rows], grades[rows], values, grade, seed, without)
+            found = replace(found, error_before=before)
             mean = found.intercept + found.slope * mean
             sd = found.width(sd)
             grades = heated(grades, found.temperature, found.offsets)
         held = np.flatnonzero(known[order] >= 0)
         at = known[order][held]
         mean[held], sd[held], grades[held] = values[at], 0.0, np.eye(scale.size)[at]
+        split[held], furthest[held] = 0.0, len(names)  # known: there is nothing to judge again
         back = np.empty_like(order)
         back[order] = np.arange(order.size)
         confusion = base.confusion(codes, grades[back])
@@ -256,6 +270,7 @@ class Committee:
                 pl.Series("mean", mean),
                 pl.Series("sd", sd),
                 pl.Series("split", split),
+                pl.Series("furthest", [*names, None], dtype=pl.String)[furthest],
             ),
             probabilities=grades,
             annotators=people,
@@ -268,8 +283,8 @@ class Committee:
                 *judgments.notes,
                 *notes,
                 *_of_members(names, results, judgments.notes),
-                *_weights_said(names, weights, found, rows.size, gold),
-                *_disagreement(names, means, weights, split, items),
+                *_weights_said(names, how, found, rows.size, gold),
+                *_disagreement(names, away, split, items),
             ),
             state=state,
         )
@@ -299,22 +314,25 @@ def _of_members(names: list[str], results: list[Posterior], before: tuple[str, .
 
 
 def _weights_said(
-    names: list[str], weights: Floats, found: Calibration | None, known: int, gold: Qrels | None
+    names: list[str], how: Combination, found: Calibration | None, known: int, gold: Qrels | None
 ) -> list[str]:
     if found is None:
         why = "no known grades" if gold is None else f"{known} known grades, fewer than {FEWEST}"
         return [f"equal weights; NOT calibrated: {why}"]
-    parts = [f"{name} {weight:.2f}" for name, weight in zip(names, weights, strict=True)]
-    return [f"weights by known grades: {', '.join(parts)}", found.note()]
+    parts = [
+        f"{name} {w:.2f} ({a:.2f} + {b:.2f} x)" for name, w, a, b in zip(names, *how, strict=True)
+    ]
+    return [
+        f"weights by known grades, each member on a line of its own: {', '.join(parts)}",
+        found.note(),
+    ]
 
 
-def _disagreement(
-    names: list[str], means: Floats, weights: Floats, split: Floats, items: pl.DataFrame
-) -> list[str]:
+def _disagreement(names: list[str], away: Floats, split: Floats, items: pl.DataFrame) -> list[str]:
     """Say which member is furthest from the others, and which pairs to judge again first."""
     if not split.size or not float(split.max()) > 0.0:
         return []
-    apart = np.sqrt(np.mean((means - (means @ weights)[:, None]) ** 2, axis=0))
+    apart = np.sqrt(np.mean(away**2, axis=0))
     far = int(np.argmax(apart))
     named = items.select(base.PAIR).with_columns(pl.Series("split", np.round(split, 9)))
     first = named.sort(["split", *base.PAIR], descending=[True, False, False]).head(SHOWN)

@@ -190,7 +190,20 @@ def command(
 
 
 def _one(item: str) -> list[tuple[str, str]]:
-    return list(pairs(item, "--set").items())
+    """Read NAME=VALUE,NAME=VALUE; a part without a name goes on with the value before it."""
+    parts: list[str] = []
+    for part in item.split(","):
+        if parts and "=" not in part:
+            parts[-1] = f"{parts[-1]},{part}"
+        else:
+            parts.append(part)
+    out: list[tuple[str, str]] = []
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise BadSetting(f"--set is written name=value; {part!r} is not")
+        out.append((name.strip(), value.strip()))
+    return out
 
 
 def _add(notes: list[str], more: Any) -> None:

@@ -200,6 +200,7 @@ def learn(
     values: Floats,
     grade: NDArray[np.int64],
     seed: int,
+    without: Floats | None = None,
 ) -> Calibration:
     """Learn slope, intercept, temperature and widths from known pairs.
 
@@ -213,24 +214,31 @@ def learn(
         Position of the known grade.
     seed : int
         Of the folds.
+    without : float64 [FOLDS, n], optional
+        Means by what was learnt without each fold, where the mean itself was learnt from
+        these pairs.
     """
     y = values[grade]
     fold = folds_of(y.size, seed)
-    out = np.empty(y.size)
+    if without is None:
+        without = np.tile(mean, (FOLDS, 1))
 
-    def line_loss(left: NDArray[np.bool_], strength: float) -> float:
-        a, b = line(mean[~left], y[~left], strength)
-        return float(np.sum((y[left] - a - b * mean[left]) ** 2))
+    def left_out(strength: float) -> Floats:
+        out = np.empty(y.size)
+        for at in range(FOLDS):
+            left, x = fold == at, without[at]
+            a, b = line(x[~left], y[~left], strength)
+            out[left] = a + b * x[left]
+        return out
 
     def heat_loss(left: NDArray[np.bool_], strength: float) -> float:
         p = heated(probabilities[left], *warmth(probabilities[~left], grade[~left], strength))
         return float(-np.log(p[np.arange(p.shape[0]), grade[left]]).sum())
 
-    strength, after = strength_by_folds(fold, line_loss, STRENGTHS)
-    for at in range(FOLDS):
-        left = fold == at
-        a, b = line(mean[~left], y[~left], strength)
-        out[left] = a + b * mean[left]
+    tried = [float(np.mean((y - left_out(strength)) ** 2)) for strength in STRENGTHS]
+    after = min(tried)
+    strength = STRENGTHS[tried.index(after)]
+    out = left_out(strength)
     intercept, slope = line(mean, y, strength)
     pull, _ = strength_by_folds(fold, heat_loss, PULLS)
     temperature, offsets = warmth(probabilities, grade, pull)

@@ -1,17 +1,65 @@
-"""Weights of a committee's members, learnt from known grades and drawn to equal ones."""
+"""Weights and scales of a committee's members: equal, or learnt from known grades."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.fitting.calibration import folds_of, line, strength_by_folds
+from venire.fitting.calibration import FOLDS, folds_of, line, strength_by_folds
 
 Floats = NDArray[np.float64]
 STRENGTHS = (10.0, 30.0, 100.0)
 """Pulls to equal weights that are tried: a hundred pairs do not tell weaker ones apart."""
 OF_A_LINE = 10.0
 """Strength with which each member's own line is drawn to the diagonal."""
+MOST = 2.0
+"""No member is stretched more: who hardly tells items apart may have nothing to tell."""
+
+
+class Combination(NamedTuple):
+    """How members' means become one: each on a line of its own, then weighed."""
+
+    weight: Floats
+    """[I] 0 or more, summing to 1."""
+    intercept: Floats
+    """[I]"""
+    slope: Floats
+    """[I]"""
+
+    def lined(self, x: Floats) -> Floats:
+        """Return the members' means [n, I] on their lines."""
+        out: Floats = self.intercept + self.slope * x
+        return out
+
+    def mean(self, x: Floats) -> Floats:
+        """Return the committee's mean [n]."""
+        out: Floats = self.lined(x) @ self.weight
+        return out
+
+
+def equal(x: Floats) -> Combination:
+    """Return equal weights, each member stretched about its own mean to the usual spread.
+
+    A model that is too sure spreads its means wider than one that is not, and would count
+    for more in a plain mean. Only the spread is made equal: where a member puts the middle
+    changes no difference of items, and the mean over members is the same.
+
+    Parameters
+    ----------
+    x : float64 [M, I]
+        Means of the members.
+    """
+    count = x.shape[1]
+    if not x.size:
+        return Combination(np.full(count, 1.0 / count), np.zeros(count), np.ones(count))
+    spread = x.std(axis=0)
+    usual = float(spread.mean())
+    slope = np.full(count, 1.0)
+    there = spread > 0.0
+    slope[there] = np.minimum(usual / spread[there], MOST)
+    return Combination(np.full(count, 1.0 / count), x.mean(axis=0) * (1.0 - slope), slope)
 
 
 def convex(x: Floats, y: Floats, strength: float) -> Floats:
@@ -48,11 +96,13 @@ def lined(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     return np.array([one[0] for one in lines]), np.array([one[1] for one in lines])
 
 
-def member_weights(x: Floats, y: Floats, seed: int) -> Floats:
-    """Return the weights of the members, the pull to equal ones chosen by cross-validation.
+def learnt(x: Floats, y: Floats, seed: int) -> tuple[Combination, Floats]:
+    """Return weights and lines by known grades, and what they give for pairs left out.
 
     Each member is first put on the scale of y by a line of its own, so that what counts is
-    how well it tells items apart, not where it puts the middle.
+    how well it tells items apart, not where it puts the middle; the pull to equal weights
+    is chosen by cross-validation. The second [FOLDS, n] are the means of all pairs by what
+    is learnt without each fold.
 
     Parameters
     ----------
@@ -65,11 +115,13 @@ def member_weights(x: Floats, y: Floats, seed: int) -> Floats:
     """
     fold = folds_of(y.size, seed)
 
+    def fit(there: NDArray[np.bool_], strength: float) -> Combination:
+        a, b = lined(x[there], y[there])
+        return Combination(convex(a + b * x[there], y[there], strength), a, b)
+
     def loss(left: NDArray[np.bool_], strength: float) -> float:
-        a, b = lined(x[~left], y[~left])
-        weights = convex(a + b * x[~left], y[~left], strength)
-        return float(np.sum((y[left] - (a + b * x[left]) @ weights) ** 2))
+        return float(np.sum((y[left] - fit(~left, strength).mean(x[left])) ** 2))
 
     strength, _ = strength_by_folds(fold, loss, STRENGTHS)
-    a, b = lined(x, y)
-    return convex(a + b * x, y, strength)
+    without = np.stack([fit(fold != at, strength).mean(x) for at in range(FOLDS)])
+    return fit(np.ones(y.size, np.bool_), strength), without

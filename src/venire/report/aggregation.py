@@ -146,10 +146,21 @@ def _splits(page: Page, posterior: Posterior) -> None:
     if "split" not in posterior.items.columns:
         return
     page.heading("Where the members disagree")
-    page.text("The pairs to judge again first; split is the sd of the members' means, in grades.")
-    columns = ["query_id", "doc_id", "judgments", "mean", "sd", "split"]
+    page.text(
+        "The pairs to judge again first; split is the sd of the members' means, in grades, and "
+        "furthest the member that is furthest from the others."
+    )
+    columns = ["query_id", "doc_id", "judgments", "mean", "sd", "split", "furthest"]
     first = posterior.items.sort("split", descending=True, maintain_order=True).select(columns)
     page.table(first.head(20).to_dicts())
+    counts = (
+        posterior.items.drop_nulls("furthest")
+        .group_by("furthest")
+        .agg(pl.len().alias("pairs"), pl.col("split").mean().alias("mean split there"))
+        .sort(["pairs", "furthest"], descending=[True, False])
+    )
+    page.text("How often each member is the one that is furthest from the others:")
+    page.table(counts.rename({"furthest": "member"}).to_dicts())
 
 
 def _width(page: Page, posterior: Posterior) -> None:

@@ -96,6 +96,22 @@ def test_a_folder_holds_tables_settings_and_a_page(venire, judgments, tmp_path):
     assert "<link" not in page
 
 
+def test_a_value_may_have_commas_and_the_page_names_who_disagrees(venire, judgments, tmp_path):
+    folder = tmp_path / "out"
+    given = ("--model", "committee", "--set", "members=binary,mean,max_iterations=900")
+    status, _, err = venire("aggregate", judgments, *given, "-o", folder)
+    assert status == 0, err
+    assert "binary: above 0: converged" in err
+    about = json.loads((folder / "posterior.json").read_text())
+    assert about["settings"]["members"] == "binary,mean"
+    assert about["settings"]["max_iterations"] == 900
+    items = pl.read_parquet(folder / "items.parquet")
+    assert set(items["furthest"].drop_nulls()) <= {"binary", "mean"}
+    page = (folder / "report.html").read_text()
+    for words in ("Where the members disagree", "furthest", "Not calibrated"):
+        assert words in page
+
+
 def test_hostile_ids_stay_text_on_the_page(venire, tmp_path):
     path = tmp_path / "judgments.csv"
     evil = "<script>alert(1)</script>"
@@ -163,6 +179,13 @@ BAD = {
         HEAD + "q,a,x,1\n",
         ["--model", "ordinal-mixture", "--set", "restarts=few"],
         ["restarts='few' is not a whole number"],
+    ),
+    "a value without a name": (HEAD + "q,a,x,1\n", ["--set", "binary"], ["name=value"]),
+    "a setting without a value": (HEAD + "q,a,x,1\n", ["--set", "members="], ["name=value"]),
+    "unknown member": (
+        HEAD + "q,a,x,1\n",
+        ["--set", "members=binary,ordinal-mixtur"],
+        ["unknown member of the committee 'ordinal-mixtur'", "did you mean ordinal-mixture?"],
     ),
     "unknown gold column": (HEAD + "q,a,x,1\n", ["--gold-column", "gold"], ["no gold column"]),
     "two golds": (

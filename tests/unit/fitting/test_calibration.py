@@ -7,16 +7,16 @@ import polars as pl
 import pytest
 from scipy.optimize import approx_fprime
 
-from venire import Qrels
+from venire import Judgments, Qrels
 from venire.aggregation.committee import RESERVE, Committee
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.mean import Mean
 from venire.errors import BadSetting, DataError
 from venire.evaluation.calibration import reliability_diagram
 from venire.evaluation.truth import against_gold
-from venire.fitting import calibration
+from venire.fitting import calibration, weights
 from venire.fitting.calibration import calibrate, heated, learn, line, warmth, widths
-from venire.fitting.weights import convex, member_weights
+from venire.fitting.weights import convex, equal, learnt
 from venire.simulation.crowds import CROWDS, simulated_crowd
 
 MEMBERS = "regularised-dawid-skene,binary,dawid-skene"
@@ -73,10 +73,10 @@ def test_weights_are_convex_and_find_the_good_member():
     rng = np.random.default_rng(4)
     y = rng.uniform(0, 3, 300)
     x = y[:, None] + rng.normal(size=(300, 4)) * np.array([0.2, 1.0, 1.0, 1.0])
-    weights = member_weights(x, y, 0)
-    assert weights.sum() == pytest.approx(1.0)
-    assert weights.min() >= 0
-    assert weights[0] > 0.6
+    found = learnt(x, y, 0)[0].weight
+    assert found.sum() == pytest.approx(1.0)
+    assert found.min() >= 0
+    assert found[0] > 0.6
     assert convex(x, y, 1e9) == pytest.approx(np.full(4, 0.25), abs=1e-4)
 
 
@@ -107,14 +107,64 @@ def test_a_committee_is_the_mean_of_its_members(made):
     judgments, _, _ = made
     posterior = Committee(members="dawid-skene,binary").fit(judgments)
     members = list(posterior.state.values())
-    both = np.mean([one.mean for one in members], axis=0)
-    assert posterior.mean == pytest.approx(both)
-    split = np.abs(members[0].mean - members[1].mean) / 2
+    grades = np.arange(4.0)
+    own = np.stack([one.probabilities @ grades for one in members])
+    wide = own.std(axis=1)
+    factor = wide.mean() / wide
+    lined = own.mean(axis=1)[:, None] + factor[:, None] * (own - own.mean(axis=1)[:, None])
+    assert lined.std(axis=1) == pytest.approx(np.full(2, wide.mean()))
+    assert posterior.mean == pytest.approx(lined.mean(axis=0))
+    assert posterior.mean.mean() == pytest.approx(own.mean())
+    split = np.abs(lined[0] - lined[1]) / 2
     assert posterior.items["split"].to_numpy() == pytest.approx(split, abs=1e-7)
-    variance = np.mean([one.items["sd"].to_numpy() ** 2 for one in members], axis=0) + split**2
+    second = np.stack([one.probabilities @ grades**2 for one in members])
+    variance = np.mean(second - own**2, axis=0) + split**2
     assert posterior.items["sd"].to_numpy() ** 2 == pytest.approx(variance, abs=1e-9)
     assert any("judge these again first" in note for note in posterior.notes)
     assert any("NOT calibrated: no known grades" in note for note in posterior.notes)
+
+
+def test_equal_weights_do_not_hear_the_surest_most():
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=(200, 3))
+    loud = x * np.array([1.0, 1.3, 0.8]) + np.array([0.0, 5.0, -2.0])
+    assert equal(loud).mean(loud).std() == pytest.approx(
+        equal(x).mean(x).std() * loud.std(axis=0).mean() / x.std(axis=0).mean()
+    )
+    assert np.corrcoef(equal(loud).mean(loud), equal(x).mean(x))[0, 1] == pytest.approx(1.0)
+    flat = np.column_stack([x[:, 0], np.full(200, 1.0), 1e-6 * x[:, 2]])
+    assert equal(flat).slope.max() <= 2.0
+    assert equal(flat).slope[1] == 1.0
+    assert equal(np.empty((0, 3))).weight == pytest.approx(np.full(3, 1 / 3))
+
+
+def test_the_member_that_disagrees_is_named(made):
+    judgments, _, _ = made
+    posterior = Committee(members="dawid-skene,binary,mean").fit(judgments)
+    members = np.stack([one.probabilities @ np.arange(4.0) for one in posterior.state.values()], 1)
+    lined = equal(members).lined(members)
+    away = np.abs(lined - posterior.mean[:, None])
+    named = posterior.items["furthest"].to_numpy()
+    clear = np.sort(away, axis=1)[:, -1] - np.sort(away, axis=1)[:, -2] > 1e-6
+    expected = np.array(list(posterior.state))[np.argmax(away, axis=1)]
+    assert (named[clear] == expected[clear]).all()
+    one = Judgments.from_dict({"query_id": ["q"], "doc_id": ["d"], "annotator_id": ["a"],
+                               "label": [1]}, scale="0,1")  # fmt: skip
+    alike = Committee(members="mean,majority").fit(one)
+    assert alike.items["furthest"].to_list() == [None]
+    assert not any("furthest" in note for note in alike.notes)
+
+
+def test_what_is_learnt_without_a_fold_has_not_seen_it(monkeypatch):
+    monkeypatch.setattr(weights, "STRENGTHS", (30.0,))
+    rng = np.random.default_rng(10)
+    y = rng.integers(0, 4, 100).astype(float)
+    x = y[:, None] + rng.normal(size=(100, 3))
+    out = calibration.folds_of(100, 0) == 2
+    whole, without = learnt(x, y, 0)
+    other, same = learnt(x, np.where(out, 3.0 - y, y), 0)
+    assert same[2] == pytest.approx(without[2], abs=1e-12)
+    assert other.mean(x) != pytest.approx(whole.mean(x), abs=1e-3)
 
 
 def test_known_grades_weigh_and_can_be_exchanged_without_a_new_fit(made):
@@ -126,6 +176,9 @@ def test_known_grades_weigh_and_can_be_exchanged_without_a_new_fit(made):
     assert taught.calibration["pairs"] == 100
     assert any(note.startswith("weights by known grades") for note in taught.notes)
     assert against_gold(taught, known).mse == 0.0
+    held = taught.items.join(known.frame, on=["query_id", "doc_id"], how="semi")
+    assert held["split"].max() == 0.0
+    assert held["furthest"].null_count() == 100
     assert against_gold(taught, rest).mse < against_gold(free, rest).mse
     assert RESERVE not in taught.state
 
