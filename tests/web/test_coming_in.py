@@ -70,7 +70,15 @@ def test_a_link_that_was_revoked_or_ran_out_does_not_work(client, own_store):
         found.expires_at = now() - timedelta(seconds=1)
     assert account(client, one).status_code == 404
     assert account(client, two).status_code == 409
-    assert account(client, "made-up").status_code == 404
+    lost = account(client, "made-up")
+    assert lost.status_code == 404
+    assert lost.json()["error"] == (
+        "this link leads nowhere: a part of it is missing, or it was taken back; ask for a new one"
+    )
+    for path in ("/invite/made-up", "/c/made-up?workerId=W1"):
+        answer = client.get(path, headers={"accept": "text/html"})
+        assert answer.status_code == 404
+        assert "this link leads nowhere" in answer.text
 
 
 def test_a_worker_of_a_platform_is_the_same_person_each_time(client, own_store):

@@ -237,7 +237,8 @@ def invitation(session: Session, secret: str, *, lock: bool = False) -> Invitati
     query = select(Invitation).where(Invitation.token_hash == _hash(secret))
     found = session.scalar(query.with_for_update() if lock else query)
     if found is None or found.revoked_at is not None:
-        raise NotFound("invitation", "of this link; ask for a new one")
+        why = "this link leads nowhere: a part of it is missing, or it was taken back"
+        raise NotFound("invitation", "", f"{why}; ask for a new one")
     if found.used_at is not None and found.kind != "campaign":
         raise Conflict("this link was used already; sign in, or ask for a new one")
     if found.expires_at < now():

@@ -114,9 +114,11 @@ def test_a_campaign_by_files(venire_json, venire_error, study, tmp_path):
                           "-o", out / "up.csv")  # fmt: skip
     # Label 1 is relevant: right for one gold, wrong for the other.
     assert [row["approve"] for row in decided["rows"]] == [False]
+    assert decided["rows"][0]["reason"] == "1 of 2 gold wrong (0 allowed)"
+    assert len(decided["notes"]) == 1
     assert (
         next(csv.DictReader((out / "up.csv").read_text(encoding="utf-8").splitlines()))["Reject"]
-        == "1 of 2 gold wrong (0 allowed)"
+        == "The answers did not meet the quality standard of this task."
     )
 
 
@@ -131,3 +133,21 @@ def test_next_and_trust_of_a_study(venire_json, study, tmp_path):
                         "--campaign", f"expert={expert}", "-m", "AP")  # fmt: skip
     assert trust["rows"][0]["first"] == "wave 1"
     assert json.dumps(trust["settings"])
+
+
+def test_decisions_count_what_is_in_neither_file(venire_json, study, tmp_path):
+    where = ["--campaign", "wave 1", "--platform", "mturk", "--database", study]
+    path = tmp_path / "results.csv"
+    path.write_text(
+        "AssignmentId,WorkerId,AssignmentStatus,Input.hit,Answer.grade_1\n"
+        "A,W,Submitted,nowhere,1\nB,V,Approved,nowhere,1\n"
+    )
+    made = venire_json("study", "crowd", "decisions", "Study", path, *where, "-o",
+                       tmp_path / "up.csv")  # fmt: skip
+    assert made["notes"] == [
+        f"0 to approve, 0 to reject; written to {tmp_path / 'up.csv'}",
+        "2 in neither: 1 unknown HIT, 1 approved before; decide on the platform what it has not "
+        "decided",
+        "line 2: unknown HIT: A: nowhere was not exported here",
+        "line 3: approved before: B: the platform knows its decision already",
+    ]
