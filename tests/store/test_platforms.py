@@ -11,9 +11,9 @@ from sqlalchemy import func, select
 
 from studies_for_tests import AT, make_study
 from venire.errors import BadLine, Conflict, MissingColumns
-from venire.platforms.export import export_batches
 from venire.judging.review import TOLD, TOLD_ELSE, decide
 from venire.platforms.deciding import decisions
+from venire.platforms.export import export_batches
 from venire.platforms.importing import import_results
 from venire.service.results import judgments
 from venire.store.judging import Batch, Judgment, Lease, Task

@@ -96,6 +96,11 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
     return Next("batch", batch_id)
 
 
+def at_work(session: Session, campaign_id: str, annotator_id: str) -> bool:
+    """Whether the annotator has a batch open."""
+    return session.scalar(_OPEN, {"campaign": campaign_id, "annotator": annotator_id}) is not None
+
+
 # Made once: making a statement takes longer than running it.
 _OPEN = select(Batch.id).where(
     Batch.campaign_id == bindparam("campaign"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from datetime import datetime, timedelta
 from functools import cache
@@ -288,8 +289,24 @@ def worker(session: Session, secret: str, worker_id: str) -> tuple[User, str]:
         raise Conflict("this link is for one person, not for a crowd platform")
     if not worker_id.strip() or len(worker_id) > 200:
         raise BadSetting("the platform gave no worker id; open the link from the platform")
+    if _UNFILLED.fullmatch(worker_id.strip()):
+        raise BadSetting(
+            f"this link has {worker_id.strip()!r} where your worker id should be: the platform did "
+            "not fill it in. Open the task from the platform; if it says this again, tell the "
+            "requester that the link must be entered where the platform fills in such placeholders"
+        )
     campaign = get_campaign(session, found.campaign_id)
     return worker_user(session, campaign, worker_id), campaign.id
+
+
+# A placeholder that no platform has filled in, as {{%PROLIFIC_PID%}}, ${workerId}, %workerId%,
+# {{workerId}}, [workerId], <workerId>, $workerId or …; the bare name of one; MTurk's of a preview.
+_UNFILLED = re.compile(
+    r"""\{.*\} | \$.* | %.*% | \[.*\] | <.*> | \.{3} | … | ASSIGNMENT_ID_NOT_AVAILABLE
+    | (?:(?:assignment|annotator|participant|prolific)[ _-]?)? (?:worker|user|pid) (?:[ _-]?id)?
+    | (?:worker|participant|annotator|assignment)[ _-]?id""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
 
 
 def worker_user(session: Session, campaign: Campaign, worker_id: str) -> User:
