@@ -15,10 +15,13 @@ from venire.fitting.posterior import Posterior
 from venire.planning.annotators_needed import average_annotator
 from venire.tables.judgments import Judgments
 from venire.tables.runs import Runs
+from venire.tables.schema import counted
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 BY = ("grade", "ranking")
+LEAST_GAIN = 1e-12
+"""A smaller part of the greatest gain is 0 but for rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,8 @@ def next_best(
     ties: str = "trec",
 ) -> NextBest:
     """Choose the pairs that another judgment is worth most for, one each, within a budget.
+
+    Pairs that are expected to change nothing are not chosen, however great the budget.
 
     With grade probabilities p_k and the label's chances c_kl of an average annotator, one more
     judgment takes ``Var_l E[g | l]`` off the variance of the pair's grade (the law of total
@@ -102,10 +107,14 @@ def next_best(
         # What the measure sees is whether the pair is relevant.
         steps = relevant.astype(np.float64)
         gain = grade_gain(chosen.probabilities, confusion, steps) * weight
-    best = np.argsort(-gain, kind="stable")[:budget]
-    useless = int((gain[best] <= 0).sum())
-    if useless:
-        notes.append(f"{useless:,} of the pairs chosen are expected to change nothing")
+    best = np.argsort(-gain, kind="stable")
+    useful = gain[best] > LEAST_GAIN * gain.max(initial=0.0)
+    if best.size and int(useful.sum()) < budget:
+        notes.append(
+            f"only {counted(int(useful.sum()), 'pair')} can be expected to change anything by "
+            f"another judgment; none is asked for of the other {int((~useful).sum()):,}"
+        )
+    best = best[useful][:budget]
     frame = items[best].with_columns(pl.Series("gain", gain[best]))
     return NextBest(frame, by, tuple(notes))
 
