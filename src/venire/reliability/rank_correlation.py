@@ -128,7 +128,7 @@ def tau_ap_b(first: ArrayLike, second: ArrayLike) -> float | None:
     Examples
     --------
     >>> tau_ap_b([2, 1, 1], [2, 1, 1]), tau_ap([2, 1, 1], [2, 1, 1])
-    (1.0, 0.5)
+    (1.0, 0.75)
     """
     a, b = _signs(first, second)
     if not (a.any() and b.any()):
