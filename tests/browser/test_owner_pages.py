@@ -35,8 +35,8 @@ def world(tmp_path_factory):
     """A study in which everything has happened."""
     world = World(tmp_path_factory.mktemp("owner-pages"))
     for _ in range(3):
-        world.judge("ben", 0)
-        world.judge("chi", 2)
+        for name in ("ben", "chi"):
+            world.judge(name, lambda pair: 2 * (pair % 2))
     with world.store.writing() as session:
         people.invite(session, world.study, "annotator", name="Fay")
         for kind in KINDS:

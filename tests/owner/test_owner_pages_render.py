@@ -123,6 +123,9 @@ CROWD = {
 @pytest.fixture
 def crowd(world):
     """The four jobs of the Crowd page, done."""
+    # Annotators who gave one label to all told nothing, nor would another judgment of theirs.
+    for name in ("ben", "chi") * 3:
+        world.judge(name, lambda pair: 2 * (pair % 2))
     grades = {query: {f"d{i}": i % 2 for i in range(6)} | {"g&1": 1} for query in ("q1", "q/2")}
     with world.store.writing() as session:
         # Of every document: which of them the annotators were given is chance.
@@ -199,7 +202,8 @@ def test_a_forecast_is_kept_and_compared(world, ada, crowd):
     assert ada.post(path, json=form).json() == {"kept": True}
     rows = {row["what"]: row for row in ada.get(beside).json()}
     assert rows["judgments"]["expected"] == crowd["forecast"]["result"]["rows"][1]["judgments"]
-    assert rows["judgments"]["so_far"] == 8
+    # All 13 pairs by two annotators.
+    assert rows["judgments"]["so_far"] == 26
     text = ada.get(f"{world.here}/crowd").text
     assert "Expected and so far" in text
     row = crowd["forecast"]["result"]["rows"][1]

@@ -20,8 +20,9 @@ from venire.tables.schema import counted
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 BY = ("grade", "ranking")
-LEAST_GAIN = 1e-12
-"""A smaller part of the greatest gain is 0 but for rounding."""
+LEAST = 1e-20
+"""What is smaller is 0 but for rounding: both parts of a gain are squares of differences of numbers
+of about 1, whose rounding errors are of 1e-16."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,9 @@ def next_best(
         raise BadSetting("by ranking needs the runs; without them choose by grade")
     average, confusion = average_annotator(judgments)
     chosen = average if posterior is None else posterior
-    gain = grade_gain(chosen.probabilities, confusion, chosen.scale.array())
+    values = chosen.scale.array()
+    gain = grade_gain(chosen.probabilities, confusion, values)
+    useful = gain > LEAST * np.ptp(values) ** 2
     items = chosen.items.select("query_id", "doc_id", "judgments", "sd")
     notes: list[str] = []
     if runs is not None and by == "ranking":
@@ -106,9 +109,11 @@ def next_best(
         weight[order] = influence(table, (chosen.probabilities @ relevant)[order])
         # What the measure sees is whether the pair is relevant.
         steps = relevant.astype(np.float64)
-        gain = grade_gain(chosen.probabilities, confusion, steps) * weight
+        gain = grade_gain(chosen.probabilities, confusion, steps)
+        useful = (gain > LEAST) & (weight > LEAST / len(table.topics) ** 2)
+        gain = gain * weight
     best = np.argsort(-gain, kind="stable")
-    useful = gain[best] > LEAST_GAIN * gain.max(initial=0.0)
+    useful = useful[best]
     if best.size and int(useful.sum()) < budget:
         notes.append(
             f"only {counted(int(useful.sum()), 'pair')} can be expected to change anything by "

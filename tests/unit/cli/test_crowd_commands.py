@@ -6,10 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 
 from studies_for_tests import judge_batch, make_study
 from venire import Runs
 from venire.service.studies import put_file
+from venire.store.judging import Batch, Campaign
+from venire.store.people import User
 from venire.store.schema import upgrade
 from venire.store.session import Store
 
@@ -47,7 +50,7 @@ def test_simulate_annotators(venire_json, files, runs):
     )  # fmt: skip
     assert [row["judges"] for row in found["rows"]] == [1, 2, 3, 4]
     assert found["rows"][2]["cost"] == 0.5 * 3 * 40
-    assert "judgments a pair are enough" in found["notes"][0]
+    assert "1 judgment a pair is enough" in found["notes"][0]
     assert (files / "out" / "truth.csv").is_file()
     assert "Beside known grades" in (files / "out" / "report.html").read_text()
     alone = venire_json("simulate", "annotators", files / "judged.csv", "--truth", files / "qrels")
@@ -123,6 +126,14 @@ def test_a_campaign_by_files(venire_json, venire_error, study, tmp_path):
 
 
 def test_next_and_trust_of_a_study(venire_json, study, tmp_path):
+    # A second opinion that differs on a few: of one annotator alone nothing can be expected.
+    store = Store.at(study)
+    with store.reading() as session:
+        wave = session.scalars(select(Campaign.id)).one()
+        done = session.scalars(select(Batch.annotator_id)).one()
+        other = next(one for one in session.scalars(select(User.id)) if one != done)
+    judge_batch(store, wave, other, lambda pair: 2 * (pair % 2 or pair % 3 == 0))
+    store.close()
     found = venire_json("study", "next", "Study", "--campaign", "wave 1", "--budget", "2",
                         "--apply", "--database", study)  # fmt: skip
     assert len(found["rows"]) == 2

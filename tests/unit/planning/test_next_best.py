@@ -168,6 +168,12 @@ def test_pairs_that_would_change_nothing_are_not_chosen():
         "only 2 pairs can be expected to change anything by another judgment; none is asked for of "
         "the other 4",
     )
+    # Annotators who give one label each tell nothing: all gains are 0, but for rounding.
+    flat = table.frame.with_columns((pl.col("annotator_id") == "y").cast(pl.Int64).alias("label"))
+    blind = Judgments.of(flat.select("query_id", "doc_id", "annotator_id", "label"))
+    both = Runs(pl.concat([one.frame, two.frame]))
+    assert next_best(blind, 3, runs=both).frame.height == 0
+    assert next_best(blind, 3, by="grade").frame.height == 0
     # The same run twice: nothing tells them apart.
     same = Runs(pl.concat([one.frame, one.frame.with_columns(pl.lit("two").alias("run_id"))]))
     assert next_best(table, 3, runs=same).frame.height == 0
