@@ -191,7 +191,7 @@ def test_a_key_settles_and_goes_on(world, address, page):
 
 def test_the_overview_follows_without_a_reload(world, address, page):
     page.goto(f"{address}{world.here}")
-    field = page.locator("[data-campaign] [data-field=open]")
+    field = page.locator("[data-campaign] [data-field=open]").first
     field.evaluate("(one) => (one.textContent = 'stale')")
     playwright = pytest.importorskip("playwright.sync_api")
     playwright.expect(field).not_to_have_text("stale", timeout=20_000)
