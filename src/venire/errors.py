@@ -29,6 +29,8 @@ class MissingColumns(DataError):
         Column names that were there.
     renamed : bool
         Whether the reader can be told that a column has another name.
+    hint : str
+        What to do, where it is not what these two say.
     """
 
     def __init__(
@@ -38,14 +40,15 @@ class MissingColumns(DataError):
         where: str = "",
         *,
         renamed: bool = True,
+        hint: str = "",
     ) -> None:
         self.missing = tuple(missing)
         self.present = tuple(present)
         self.where = where
         self.renamed = renamed
         there = ", ".join(self.present) or "none"
-        how = "name them so in the file"
-        if renamed:
+        how = hint or "name them so in the file"
+        if renamed and not hint:
             how = (
                 "map them with columns={'query_id': ...}; on the command line with --columns, for "
                 "a gold file with --gold-columns; ':all' for a name puts that text in every row"
@@ -186,12 +189,14 @@ class NotFound(StoreError, LookupError):
     ----------
     kind, name : str
         What was looked for.
+
+    The message says so, or ``words`` in its place.
     """
 
-    def __init__(self, kind: str, name: str) -> None:
+    def __init__(self, kind: str, name: str, words: str = "") -> None:
         self.kind = kind
         self.name = name
-        super().__init__(f"there is no {kind} {name!r}")
+        super().__init__(words or f"there is no {kind} {name!r}")
 
 
 class Conflict(StoreError):

@@ -11,11 +11,13 @@ import pytest
 import uvicorn
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "owner"))
-from owner_world import World
+from owner_world import RULES, World
 
 from venire.pages.common import TABS
 from venire.service import people
+from venire.service.campaigns import create_campaign, open_campaign
 from venire.service.jobs import run_pending, submit
+from venire.store.judging import Batch, Campaign
 
 KINDS = ("agreement", "aggregate", "evaluate", "trust")
 CROWD = {
@@ -33,8 +35,8 @@ def world(tmp_path_factory):
     """A study in which everything has happened."""
     world = World(tmp_path_factory.mktemp("owner-pages"))
     for _ in range(3):
-        world.judge("ben", 0)
-        world.judge("chi", 2)
+        for name in ("ben", "chi"):
+            world.judge(name, lambda pair: 2 * (pair % 2))
     with world.store.writing() as session:
         people.invite(session, world.study, "annotator", name="Fay")
         for kind in KINDS:
@@ -189,7 +191,7 @@ def test_a_key_settles_and_goes_on(world, address, page):
 
 def test_the_overview_follows_without_a_reload(world, address, page):
     page.goto(f"{address}{world.here}")
-    field = page.locator("[data-campaign] [data-field=open]")
+    field = page.locator("[data-campaign] [data-field=open]").first
     field.evaluate("(one) => (one.textContent = 'stale')")
     playwright = pytest.importorskip("playwright.sync_api")
     playwright.expect(field).not_to_have_text("stale", timeout=20_000)
@@ -233,3 +235,36 @@ def test_more_judgments_are_asked_for_with_one_confirmation(world, address, page
     page.click("#next button:has-text('Ask for 2 judgments')")
     page.wait_for_selector("#next .notice:has-text('were asked for')")
     assert len(asked) == 1
+
+
+def test_the_planner_s_rows_are_low_and_its_design_is_named(world, address, page):
+    page.goto(f"{address}{world.here}/crowd")
+    rows = page.locator("[aria-label=Designs] tbody tr")
+    assert all(row.bounding_box()["height"] < 60 for row in rows.all())
+    design = (
+        page.locator("#keep-design option:checked").inner_text().removesuffix(" (worth a look)")
+    )
+    page.get_by_role("button", name="Keep", exact=True).click()
+    page.locator("form[data-send$=forecasts] [role=status]", has_text=design).wait_for()
+
+
+def test_a_worker_copies_an_earlier_code(world, address, context, monkeypatch):
+    with world.store.writing() as session:
+        wave = create_campaign(session, world.study, "Wave of workers", RULES)
+        open_campaign(session, wave.id)
+        monkeypatch.setattr(world, "campaign", wave.id)
+        secret = people.invite(session, world.study, "annotator", campaign_id=world.campaign)
+        user, _ = people.worker(session, secret, "W1")
+        world.users["worker"] = user.id
+    batch = world.judge("worker", 2)
+    with world.store.reading() as session:
+        campaign = session.get(Campaign, world.campaign)
+        valid = session.get(Batch, batch).valid
+        code = campaign.code_done if valid else campaign.code_failed
+    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
+    page = context.new_page()
+    page.goto(f"{address}/c/{secret}?workerId=W1")
+    assert page.url == f"{address}/work"
+    page.get_by_role("button", name="Copy the code of batch 1").click()
+    page.get_by_text("Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == code

@@ -298,7 +298,12 @@ def test_annotators_of_a_pilot_are_types_and_on_by_default(wizard_server, page):
     assert "measured: 8 of 8 right, 0.63 to 1.00" in card.inner_text()
 
 
-def test_a_summary_waits_for_the_labels_and_says_what_is_missing(wizard_server, imported, page):
+def test_a_summary_waits_for_the_labels_and_says_what_is_missing(
+    wizard_server, imported, digits, page
+):
+    page.goto(f"{wizard_server.url}/studies/{imported}/simulation")
+    put_vectors(page, digits.pixels)
+    page.goto("about:blank")
     held = []
     page.route("**/simulation?truth=*", lambda route: held.append(route))
     page.goto(f"{wizard_server.url}/studies/{imported}/simulation#step-4")

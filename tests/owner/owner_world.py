@@ -56,15 +56,19 @@ class World:
         return {name: getattr(self, name) for name in names}
 
     def judge(self, name, label):
-        """Judge a whole batch with one label for all."""
+        """Judge a whole batch with one label for all, or by a function of the pair's id."""
         who = self.users[name]
         batch = self.store.write(lambda s: next_batch(s, self.campaign, who, now())).batch_id
         with self.store.reading() as session:
-            leases = [one.id for one in session.query(Lease).filter_by(batch_id=batch)]
+            leases = [
+                (one.id, one.pair_id) for one in session.query(Lease).filter_by(batch_id=batch)
+            ]
+        given = label if callable(label) else lambda _: label
         events = [
-            {"id": f"{lease}-1", "kind": "label", "lease": lease, "label": label, "active_ms": 900}
-            for lease in leases
-        ]
+            {"id": f"{lease}-1", "kind": "label", "lease": lease, "label": given(pair),
+             "active_ms": 900}
+            for lease, pair in leases
+        ]  # fmt: skip
         events = [{**one, "id": uuid(one["id"])} for one in events]
         events.append({"id": uuid(batch), "kind": "finish"})
         self.store.write(lambda s: record(s, batch, who, events, now()))

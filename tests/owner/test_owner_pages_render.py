@@ -123,6 +123,9 @@ CROWD = {
 @pytest.fixture
 def crowd(world):
     """The four jobs of the Crowd page, done."""
+    # Annotators who gave one label to all told nothing, nor would another judgment of theirs.
+    for name in ("ben", "chi") * 3:
+        world.judge(name, lambda pair: 2 * (pair % 2))
     grades = {query: {f"d{i}": i % 2 for i in range(6)} | {"g&1": 1} for query in ("q1", "q/2")}
     with world.store.writing() as session:
         # Of every document: which of them the annotators were given is chance.
@@ -144,6 +147,23 @@ def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
         assert "judgments a pair for the target" in text
         assert 'class="empty"' not in text
         assert world.users["ben"] not in text
+        # What the designs were played with, by the defaults of a crowd; whole numbers are whole.
+        assert (
+            "Played with 10% spam, the others right in 80%; 15 seconds and 0.02 a judgment" in text
+        )
+        assert "depth 10, overlap 3, batch size 10, gold size 2, gold errors 0" in text
+        designs = text[text.index('aria-label="Designs"') :].partition("</table>")[0]
+        row = crowd["forecast"]["result"]["rows"][0]
+        assert f'data-value="{row["pairs"]}">{row["pairs"]}<' in designs
+        assert f">{row['judgments']:,.0f}<" in designs
+        assert ".000<" not in designs.partition("tau")[0]
+        # Gains can be told apart.
+        pairs = text[text.index('aria-label="Pairs to judge next"') :].partition("</table>")[0]
+        assert "0.000000" not in pairs
+        assert re.search(r">\d\.\d\de-\d\d<", pairs)
+        # No price, no column of costs.
+        judges = text[text.index("Each measure by judgments a pair") :].partition("</table>")[0]
+        assert ">cost<" not in judges
         assert not re.search(r"\s(style|on\w+)=", text)
         ids = re.findall(r'\sid="([^"]+)"', text)
         assert len(ids) == len(set(ids))
@@ -182,8 +202,25 @@ def test_a_forecast_is_kept_and_compared(world, ada, crowd):
     assert ada.post(path, json=form).json() == {"kept": True}
     rows = {row["what"]: row for row in ada.get(beside).json()}
     assert rows["judgments"]["expected"] == crowd["forecast"]["result"]["rows"][1]["judgments"]
-    assert rows["judgments"]["so_far"] == 8
-    assert "Expected and so far" in ada.get(f"{world.here}/crowd").text
+    # All 13 pairs by two annotators.
+    assert rows["judgments"]["so_far"] == 26
+    text = ada.get(f"{world.here}/crowd").text
+    assert "Expected and so far" in text
+    row = crowd["forecast"]["result"]["rows"][1]
+    design = ", ".join(
+        f"{name.replace('_', ' ')} {row[name]}"
+        for name in ("depth", "overlap", "batch_size", "gold_size", "gold_errors")
+    )
+    assert re.search(
+        rf'<p class="notice good" role="status">Kept with Wave 1, [^<]*: {design}', text
+    )
+
+
+def test_what_is_undefined_says_so_in_one_word():
+    from venire.http.deps import cell
+    from venire.report.page import cell as in_a_report
+
+    assert cell(None, 3) == in_a_report(None, 3) == "undefined"
 
 
 def test_designs_are_whole_numbers(ada, world):

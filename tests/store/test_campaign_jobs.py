@@ -88,7 +88,12 @@ def test_the_other_jobs(store, study):
     assert [row["overlap"] for row in found["rows"]] == [1, 3, 5]
     assert parts == {"report.html"}
     found, parts = do(store, made, "next-best", {"campaign": wave, "budget": 3})
-    assert len(found["rows"]) == 3
+    # Both annotators agree on every pair: nothing more is expected of another judgment.
+    assert found["rows"] == []
+    assert found["notes"][-1] == (
+        "only 0 pairs can be expected to change anything by another judgment; none is asked for of "
+        "the other 16"
+    )
     assert parts == {"pairs.parquet"}
     with pytest.raises(BadSetting, match="designs"):
         do(store, made, "forecast", {"designs": {"width": [1]}})

@@ -11,8 +11,10 @@ from sqlalchemy import func, select
 
 from studies_for_tests import AT, make_study
 from venire.errors import BadLine, Conflict, MissingColumns
+from venire.judging.review import TOLD, TOLD_ELSE, decide
+from venire.platforms.deciding import decisions
 from venire.platforms.export import export_batches
-from venire.platforms.importing import decisions, import_results
+from venire.platforms.importing import import_results
 from venire.service.results import judgments
 from venire.store.judging import Batch, Judgment, Lease, Task
 from venire.store.people import User
@@ -136,8 +138,10 @@ def test_round_trip_gives_exactly_the_answers(store, study, platform, tmp_path):
     done = take_in(store, wave, platform, path)
     assert done.problems == []
     assert done.counts == {
+        # A row of MTurk is an assignment, one of Toloka an answer.
+        "rows": 6 if platform == "mturk" else 36, "repeated": 0, "without_ids": 0,
         "assignments": 6, "imported": 6, "already": 0, "unused": 0, "judgments": 36, "cannot": 0,
-        "unanswered": 0, "accepted": 6, "rejected": 0,
+        "unanswered": 0, "accepted": 6, "rejected": 0, "held": 0,
     }  # fmt: skip
     with store.reading() as session:
         table = judgments(session, study_id, wave)
@@ -172,16 +176,21 @@ def test_documents_of_a_rejected_assignment_are_judged_again(store, study, platf
     path.write_text(results(platform, answer(hits, bad={"A1-0"})))
     done = take_in(store, wave, platform, path)
     assert (done.counts["accepted"], done.counts["rejected"]) == (5, 1)
-    content, rows = store.write(lambda s: decisions(s, wave, platform, str(path)))
-    assert Counter(row["approve"] for row in rows) == {True: 5, False: 1}
-    text = content.decode()
+    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    assert Counter(row["approve"] for row in made.rows) == {True: 5, False: 1}
+    assert made.left == []
+    # The owner reads which rule it was; the worker nothing of gold.
+    (bad,) = [row for row in made.rows if not row["approve"]]
+    assert bad["reason"] == "2 of 2 gold wrong (0 allowed)"
+    text = made.file.decode()
+    assert "gold" not in text
     if platform == "mturk":
         table = list(csv.DictReader(io.StringIO(text)))
         rejected = [row for row in table if not row["Approve"]]
         assert [row["AssignmentId"] for row in rejected] == ["A1-0"]
-        assert "gold wrong" in rejected[0]["Reject"]
+        assert rejected[0]["Reject"] == TOLD["gold"]
     else:
-        assert "A1-0\t-\t2 of 2 gold wrong (0 allowed)" in text
+        assert f"A1-0\t-\t{TOLD['gold']}" in text
         assert text.count("\t+\t") == 5
     old = set(hits)
     again = export(store, wave, platform, at=LATER)
@@ -220,8 +229,9 @@ def test_work_rejected_on_the_platform_does_not_count(store, study, platform, tm
             ("refused", "rejected on the platform")
         ]
     assert export(store, wave, platform, at=LATER).rows[0]["documents"] == 4
-    _, rows = store.write(lambda s: decisions(s, wave, platform, str(path)))
-    assert rows == []
+    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    assert made.rows == []
+    assert [row["kind"] for row in made.left] == ["rejected before"]
 
 
 def test_wrong_rows_are_named_counted_and_not_guessed(store, study, tmp_path):
@@ -265,7 +275,83 @@ def test_wrong_rows_are_named_counted_and_not_guessed(store, study, tmp_path):
     assert "'7'" in next(r["text"] for r in done.problems if r["kind"].startswith("label"))
     assert done.counts["imported"] == 3
     assert done.counts["unanswered"] == 3
-    assert done.counts["unused"] == done.counts["assignments"] - 3
+    # Every row of the file is somewhere, and every one that is not used has its note.
+    counts = done.counts
+    assert counts["rows"] == len(given) == 11
+    assert counts["rows"] == counts["assignments"] + counts["repeated"] + counts["without_ids"]
+    assert counts["assignments"] == counts["imported"] + counts["already"] + counts["unused"]
+    unused = [row for row in done.problems if str(row["text"]).endswith(("not used", "is used"))
+              and row["kind"] != "label outside the scale"]  # fmt: skip
+    assert len(unused) == counts["unused"] + counts["without_ids"] == 6
+    # What is approved, rejected or in neither file are all there are, each once.
+    made = store.write(lambda s: decisions(s, wave, "mturk", str(path)))
+    assert len(made.rows) == counts["imported"]
+    assert Counter(row["kind"] for row in made.left) == {
+        "conflicting assignment": 1,
+        "row without ids": 2,
+        "unknown HIT": 1,
+        "worker twice": 1,
+        "too many assignments": 1,
+    }
+
+
+def test_rows_of_toloka_that_contradict_each_other_are_counted(store, study, tmp_path):
+    _, wave, _ = study
+    export(store, wave, "toloka")
+    (one, two, *_) = answer(documents(store, wave))
+    text = toloka_file([one, two])
+    rows = [line for line in text.splitlines() if line]
+    again = next(row for row in rows if one[0] in row).split("\t")
+    other = next(row for row in rows if two[0] in row).split("\t")
+    other[3] = str((int(other[3]) + 1) % 3)
+    path = tmp_path / "results"
+    path.write_text("\n".join([*rows, "\t".join(again), "\t".join(other)]) + "\n")
+    done = take_in(store, wave, "toloka", path)
+    assert (done.counts["rows"], done.counts["repeated"]) == (len(rows) + 1, 1)
+    assert [done.counts[name] for name in ("assignments", "imported", "unused")] == [2, 1, 1]
+    made = store.write(lambda s: decisions(s, wave, "toloka", str(path)))
+    assert len(made.rows) == 1
+    assert [(row["assignment"], row["kind"]) for row in made.left] == [
+        (two[0], "conflicting assignment")
+    ]
+
+
+def test_work_that_is_not_imported_yet_is_in_neither_file(store, study, platform, tmp_path):
+    _, wave, _ = study
+    export(store, wave, platform)
+    answers = answer(documents(store, wave))
+    path = tmp_path / "results"
+    path.write_text(results(platform, answers[:2]))
+    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    assert (made.rows, [row["kind"] for row in made.left]) == ([], ["not imported"] * 2)
+    take_in(store, wave, platform, path)
+    # A third worker of a HIT for two.
+    third = (answers[0][0] + "x", "W9", *answers[0][2:])
+    path.write_text(results(platform, [*answers[:2], third]))
+    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    assert len(made.rows) == 2
+    assert [(row["assignment"], row["kind"]) for row in made.left] == [
+        (third[0], "too many assignments")
+    ]
+    # An assignment that stands there twice is uploaded once.
+    path.write_text(results(platform, [answers[0], answers[0]]))
+    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    assert made.file.decode().count(answers[0][0]) == 1
+
+
+def test_an_owner_s_words_are_not_for_workers(store, study, platform, tmp_path):
+    _, wave, _ = study
+    export(store, wave, platform)
+    (one, *_) = answer(documents(store, wave))
+    path = tmp_path / "results"
+    path.write_text(results(platform, [one]))
+    take_in(store, wave, platform, path)
+    with store.writing() as session:
+        batch = session.scalars(select(Batch).where(Batch.valid)).one()
+        decide(session, batch.id, False, "his gold is luck", None, LATER)
+    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    assert (made.rows[0]["reason"], made.rows[0]["told"]) == ("his gold is luck", TOLD_ELSE)
+    assert TOLD_ELSE in made.file.decode()
 
 
 def test_cannot_judge_comes_back_with_its_reason(store, study, platform, tmp_path):
@@ -313,12 +399,41 @@ def test_columns_that_were_renamed_or_are_missing(store, study, tmp_path):
         take_in(store, wave, "mturk", path)
     done = take_in(store, wave, "mturk", path, columns={"WorkerId": "who"})
     assert done.counts["imported"] == 6
+    made = store.write(
+        lambda s: decisions(s, wave, "mturk", str(path), columns={"WorkerId": "who"})
+    )
+    assert len(made.rows) == 6
+    assert made.file.decode().startswith('"HITId","Input.hit","WorkerId","AssignmentId"')
     path.write_text("a,b\n1,2,3\n")
     with pytest.raises(BadLine, match="3 cells"):
         take_in(store, wave, "mturk", path)
     path.write_text('a,b\n1,"2\n')
     with pytest.raises(BadLine, match="cannot be read"):
         take_in(store, wave, "mturk", path)
+
+
+def test_a_file_of_the_other_platform_says_so(store, study, platform, tmp_path):
+    _, wave, _ = study
+    export(store, wave, platform)
+    answers = answer(documents(store, wave))
+    path = tmp_path / "results"
+    path.write_text(results(platform, answers))
+    other = {"mturk": "toloka", "toloka": "mturk"}[platform]
+    for work in (
+        lambda: take_in(store, wave, other, path),
+        lambda: store.write(lambda s: decisions(s, wave, other, str(path))),
+    ):
+        with pytest.raises(MissingColumns) as caught:
+            work()
+        assert f"use --platform {platform}" in str(caught.value)
+        assert "query_id" not in str(caught.value)
+    path.write_text("a\tb\n1\t2\n")
+    with pytest.raises(MissingColumns) as caught:
+        take_in(store, wave, platform, path)
+    said = str(caught.value)
+    assert "--columns" in said
+    assert "gold" not in said
+    assert "query_id" not in said
 
 
 def test_what_is_not_answered_in_time_is_free_again(store, study, tmp_path):

@@ -1,13 +1,15 @@
 """Accounts, invitations, sessions, links of platforms; and who is kept out."""
 
+import re
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
-from studies_for_tests import add_person, make_study
+from studies_for_tests import AT, add_person, judge_batch, make_study
 from venire.service import people
-from venire.store.base import now
+from venire.store.base import new_code, now
+from venire.store.judging import Batch, Campaign
 from venire.store.people import Invitation, Membership, SignIn, Token, User
 
 PASSWORD = "correct horse"
@@ -70,7 +72,15 @@ def test_a_link_that_was_revoked_or_ran_out_does_not_work(client, own_store):
         found.expires_at = now() - timedelta(seconds=1)
     assert account(client, one).status_code == 404
     assert account(client, two).status_code == 409
-    assert account(client, "made-up").status_code == 404
+    lost = account(client, "made-up")
+    assert lost.status_code == 404
+    assert lost.json()["error"] == (
+        "this link leads nowhere: a part of it is missing, or it was taken back; ask for a new one"
+    )
+    for path in ("/invite/made-up", "/c/made-up?workerId=W1"):
+        answer = client.get(path, headers={"accept": "text/html"})
+        assert answer.status_code == 404
+        assert "this link leads nowhere" in answer.text
 
 
 def test_a_worker_of_a_platform_is_the_same_person_each_time(client, own_store):
@@ -90,13 +100,122 @@ def test_a_worker_of_a_platform_is_the_same_person_each_time(client, own_store):
     assert sorted(workers) == ["W1", "W2"]
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        # As Prolific, MTurk and Toloka write them, as they are when nobody fills them in.
+        "PROLIFIC_PID={{%PROLIFIC_PID%}}",
+        "PROLIFIC_PID=%7B%7B%25PROLIFIC_PID%25%7D%7D",
+        "workerId=${workerId}",
+        "workerId=$%7BworkerId%7D",
+        "workerId=%workerId%",
+        "worker={{workerId}}",
+        "worker=[worker]",
+        "worker=<worker id>",
+        "worker_id=$workerId",
+        "workerId=…",
+        "workerId=...",
+        "workerId=workerId",
+        "PROLIFIC_PID=PROLIFIC_PID",
+        "workerId=ASSIGNMENT_ID_NOT_AVAILABLE",
+        "workerId=%20${workerId}%20",
+    ],
+)
+def test_a_placeholder_is_nobody_s_id(client, own_store, query):
+    study, campaign, _ = make_study(own_store)
+    with own_store.writing() as session:
+        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+    answer = client.get(f"/c/{secret}?{query}")
+    assert answer.status_code == 422
+    assert "the platform did not fill it in" in answer.json()["error"]
+    assert "set-cookie" not in answer.headers
+    with own_store.reading() as session:
+        assert session.scalars(select(User.worker).where(User.worker.is_not(None))).all() == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "PROLIFIC_PID=5f4d6c2b9e1a3b000a7c1d2e",
+        "workerId=A2XJMS2J2FMVXK",
+        "worker=0000A1B2C3D4E5F60718293A4B5C6D7E",
+        "worker=user17",
+        "worker=pid-9",
+        "worker=ann@example.org",
+        "worker=worker-1",
+    ],
+)
+def test_ids_of_workers_are_no_placeholders(client, own_store, query):
+    study, campaign, _ = make_study(own_store)
+    with own_store.writing() as session:
+        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+    assert client.get(f"/c/{secret}?{query}").status_code == 303
+
+
+@pytest.mark.parametrize("name", ["assignmentId", "assignment_id"])
+def test_a_preview_begins_nothing(client, own_store, name):
+    study, campaign, _ = make_study(own_store)
+    with own_store.writing() as session:
+        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+    answer = client.get(f"/c/{secret}?workerId=W3&{name}=ASSIGNMENT_ID_NOT_AVAILABLE")
+    assert answer.status_code == 200
+    assert "Accept the task to begin" in answer.text
+    with own_store.reading() as session:
+        assert session.scalars(select(User.worker).where(User.worker.is_not(None))).all() == []
+
+
+def test_a_worker_finds_earlier_codes_again(client, own_store):
+    """Opening the link again shows the codes, and takes no batch by itself."""
+    study, campaign, _ = make_study(own_store, documents=20, campaign={"overlap": 2})
+    with own_store.writing() as session:
+        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+    link = f"/c/{secret}?workerId=W1"
+    assert client.get(link).headers["location"] == f"/judge/{campaign}"
+    assert "Your codes" not in client.get("/work").text
+    with own_store.reading() as session:
+        worker = session.scalars(select(User).where(User.worker == "W1")).one().id
+    judge_batch(own_store, campaign, worker, gold=True)
+    assert client.get(link).headers["location"] == "/work"
+    judge_batch(own_store, campaign, worker, gold=False, at=AT + timedelta(minutes=5))
+    with own_store.reading() as session:
+        one = session.get(Campaign, campaign)
+        done, failed, name = one.code_done, one.code_failed, one.name
+        batches = session.scalar(select(func.count()).select_from(Batch))
+    shown = client.get("/work").text
+    assert shown.index(f"Batch 2 of {name}") < shown.index(failed)
+    assert shown.index(failed) < shown.index(f"Batch 1 of {name}") < shown.index(done)
+    assert shown.count("data-copy") == 2
+    assert "gold" not in shown
+    # A batch that is open is gone on with.
+    client.post(f"/judge/{campaign}/next", json={})
+    assert client.get(link).headers["location"] == f"/judge/{campaign}"
+    with own_store.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Batch)) == batches + 1
+    # Nobody else sees them, neither another worker nor an annotator with an account.
+    client.get(f"/c/{secret}?workerId=W2")
+    assert done not in client.get("/work").text
+
+
+def test_a_code_can_be_copied_by_hand(own_store):
+    made = {new_code() for _ in range(2000)}
+    assert len(made) == 2000
+    assert all(re.fullmatch("[A-Z0-9]{12}", one) for one in made)
+    # None of two that look alike.
+    assert not set("".join(made)) & set("0O1IL2Z5S8B")
+    _, campaign, _ = make_study(own_store)
+    with own_store.reading() as session:
+        one = session.get(Campaign, campaign)
+        assert one.code_done != one.code_failed
+        assert all(re.fullmatch("[A-Z0-9]{12}", code) for code in (one.code_done, one.code_failed))
+
+
 def test_a_worker_gets_a_code_that_says_whether_the_work_counts(client, own_store):
     study, campaign, _ = make_study(own_store, documents=20, campaign={"overlap": 2})
     with own_store.writing() as session:
         secret = people.invite(session, study, "annotator", campaign_id=campaign)
     import uuid
 
-    from venire.store.judging import Campaign, Lease
+    from venire.store.judging import Lease
 
     codes = []
     for right in (True, False):
@@ -321,8 +440,6 @@ def test_events_that_make_no_sense_are_one_line(own_store, signed_in):
 
 
 def make_study_of(session, campaign):
-    from venire.store.judging import Campaign
-
     return session.get(Campaign, campaign).study_id
 
 

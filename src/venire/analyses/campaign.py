@@ -101,6 +101,7 @@ def run_forecast(
         "rows": plain(found.rows),
         "notes": list(found.notes),
         "settings": given,
+        "crowd": plain([found.settings["crowd"]])[0],
         "version": found.version,
     }
 

@@ -37,6 +37,8 @@ def ask_more(one: AnOwner, store: TheStore, form: MoreJudgments) -> dict[str, in
             raise Conflict(f"the campaign {campaign.name!r} is closed; nobody would be asked")
         job = _finished(session, one.study_id, form.job_id, "next-best")
         frame = pl.read_parquet(io.BytesIO(jobs.part(session, job.id, "pairs.parquet")))
+        if not frame.height:
+            raise Conflict("the job chose no pair: none is expected to change anything")
         asked = campaigns.raise_overlap(
             session,
             form.campaign_id,

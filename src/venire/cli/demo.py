@@ -26,35 +26,40 @@ def command(folder: str, seed: int, data: str | None, form: str) -> None:
 
     Ends with DIR/report.html: how near each model came to the truth and what the crowd's
     noise does to the ranking of the systems; then the same on the TREC 2010 crowd data
-    where it is present.
+    where it is present. DIR/study is a study that a crowd has judged: venire serve DIR/study.
     """
     from venire.report.demo import make_demo, write_demo
 
     root = Path(data or os.environ.get("VENIRE_DATA") or Path("..") / "shared" / "data")
     with bar() as progress:
         demo = make_demo(seed=seed, data=root, progress=progress)
-        played, note = _played(Path(folder), demo.collection, seed, progress)
+        played, note, study = _played(Path(folder), demo.collection, seed, progress)
     page = write_demo(demo, Path(folder), played)
-    notes = [*demo.notes, note, f"open {page}"]
+    after = [f"The report: {page}"]
+    if study is not None:
+        after.append(f"The study: open it with: venire serve {study}")
+    notes = [*demo.notes, note, *(after if form != "table" else [])]
     emit("demo", demo.rows, form=form, settings={"seed": seed}, notes=notes)
     if form == "table":
-        click.echo(f"\nThe report: {page}")
+        click.echo("\n" + "\n".join(after))
 
 
 def _played(
     folder: Path, collection: Any, seed: int, progress: Any
-) -> tuple[list[dict[str, Any]], str]:
+) -> tuple[list[dict[str, Any]], str, Path | None]:
     """Play a campaign through the web application, where it is installed; else say so."""
     try:
         from venire.web.play import play
     except ImportError as error:
-        return [], f"no campaign was played: {error.name} is missing (pip install 'venire[web]')"
+        why = f"no campaign was played: {error.name} is missing (pip install 'venire[web]')"
+        return [], why, None
     place = folder / "study"
     if (place / "venire.db").exists():
-        return [], f"the study in {place} is kept as it is; open it with: venire serve {place}"
+        return [], f"the study in {place} is kept as it is", place
     rows = play(place, collection, seed=seed, progress=progress)
     batches, out = sum(row["batches"] for row in rows), sum(row["rejected"] for row in rows)
-    return rows, (
+    note = (
         f"a crowd of {sum(row['annotators'] for row in rows)} judged {batches} batches over HTTP, "
-        f"{out} were rejected by their gold; open the study with: venire serve {place}"
+        f"{out} were rejected by their gold; the study is in {place}"
     )
+    return rows, note, place

@@ -79,7 +79,7 @@ def command(
         truth=None if truth is None else Qrels.read(truth),
         seed=seed,
     )
-    from venire.report.annotators_needed import in_words, write_annotators_needed
+    from venire.report.annotators_needed import in_words, shown, write_annotators_needed
 
     notes = [*in_words(found), *notes, *found.notes]
     if folder:
@@ -88,7 +88,7 @@ def command(
             notes.append(f"written to {folder}; look at report.html there")
     emit(
         "simulate annotators",
-        found.rows or found.truth,
+        (shown(found.rows) if form == "table" else found.rows) or found.truth,
         form=form,
         settings={"judgments": judgments, "runs": list(runs), "truth": truth, **found.settings,
                   "seed": seed},

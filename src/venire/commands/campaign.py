@@ -95,15 +95,16 @@ def command(
     found = forecast(
         known, table, designs, crowd, measure=measure, replays=replays, seed=seed, progress=silent
     )
-    notes += found.notes
-    if folder:
-        from venire.report.forecast import write_forecast
+    from venire.report.forecast import played_with, shown, write_forecast
 
+    notes += [played_with(found.settings["crowd"]), *found.notes]
+    if folder:
         write_forecast(found, folder)
         if form != "json":
             notes.append(f"written to {folder}; look at report.html there")
     settings = {"truth": truth, "runs": list(runs), "pilot": pilot, **found.settings, "seed": seed}
-    emit("simulate campaign", found.rows, form=form, settings=settings, notes=notes, digits=3)
+    rows = shown(found.rows) if form == "table" else found.rows
+    emit("simulate campaign", rows, form=form, settings=settings, notes=notes, digits=3)
 
 
 def _numbers(text: str, option: str) -> list[int]:
@@ -144,11 +145,13 @@ def next_command(
             table, budget, by=by, runs=runs_of(session, found) if by == "ranking" else None
         )
         notes = list(chosen.notes)
-        if apply:
+        if apply and chosen.frame.height:
             pairs = list(chosen.frame.select("query_id", "doc_id").iter_rows())
             n = raise_overlap(session, wave, pairs, reason=f"next best judgment by {by}")
             notes.append(f"{n:,} documents get one more judgment")
     settings = {"study": study, "campaign": campaign, "budget": budget, "by": by, "apply": apply,
                 "database": database}  # fmt: skip
-    emit("study next", chosen.frame.to_dicts(), form=form, settings=settings, notes=notes,
-         digits=6)  # fmt: skip
+    rows = chosen.frame.to_dicts()
+    if form == "table":
+        rows = [{**row, "gain": f"{row['gain']:.2e}"} for row in rows]
+    emit("study next", rows, form=form, settings=settings, notes=notes)

@@ -15,6 +15,10 @@ CAMPAIGN = click.option("--campaign", required=True, metavar="NAME", help="The c
 PLATFORM = click.option(
     "--platform", type=click.Choice(("mturk", "toloka")), required=True, help="Whose files."
 )
+COLUMNS = click.option(
+    "--columns", metavar="THEIRS=FILE,...",
+    help="Where columns were renamed: the platform's name and the file's.",
+)  # fmt: skip
 
 
 @click.group("crowd")
@@ -74,10 +78,7 @@ def export_command(
 @click.argument("results")
 @CAMPAIGN
 @PLATFORM
-@click.option(
-    "--columns", metavar="THEIRS=FILE,...",
-    help="Where columns were renamed: the platform's name and the file's.",
-)  # fmt: skip
+@COLUMNS
 @DATABASE
 @FORMAT
 def import_command(
@@ -115,6 +116,7 @@ def import_command(
 @CAMPAIGN
 @PLATFORM
 @click.option("-o", "--output", required=True, metavar="FILE", help="Where the decisions go.")
+@COLUMNS
 @DATABASE
 @FORMAT
 def decisions_command(
@@ -123,21 +125,37 @@ def decisions_command(
     campaign: str,
     platform: str,
     output: str,
+    columns: str | None,
     database: str,
     form: str,
 ) -> None:
-    """Write what to approve and what to reject of RESULTS, for the platform to read."""
+    """Write what to approve and what to reject of RESULTS, for the platform to read.
+
+    What the file says nothing of is counted, with the reason.
+    """
+    from collections import Counter
+
     from venire.formats.source import write_bytes
-    from venire.platforms.importing import decisions
+    from venire.platforms.deciding import decisions
     from venire.service.campaigns import find_campaign
     from venire.service.studies import find_study
 
     with opened(database) as store, store.reading() as session:
         wave = find_campaign(session, find_study(session, study).id, campaign).id
-        content, rows = decisions(session, wave, platform, results)
-    write_bytes(output, content)
-    approved = sum(row["approve"] for row in rows)
+        done = decisions(session, wave, platform, results, columns=pairs(columns, "--columns"))
+    write_bytes(output, done.file)
+    approved = sum(row["approve"] for row in done.rows)
     settings = {"study": study, "results": results, "campaign": campaign, "platform": platform,
-                "output": output, "database": database}  # fmt: skip
-    notes = [f"{approved} to approve, {len(rows) - approved} to reject; written to {output}"]
-    emit("study crowd decisions", rows, form=form, settings=settings, notes=notes)
+                "output": output, "columns": columns, "database": database}  # fmt: skip
+    notes = [f"{approved} to approve, {len(done.rows) - approved} to reject; written to {output}"]
+    if done.left:
+        kinds = Counter(row["kind"] for row in done.left)
+        listed = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+        notes.append(
+            f"{len(done.left)} in neither: {listed}; decide on the platform what it has not decided"
+        )
+    notes += [
+        f"line {row['line']}: {row['kind']}: {row['assignment'] or 'nobody'}: {row['text']}"
+        for row in done.left
+    ]
+    emit("study crowd decisions", done.rows, form=form, settings=settings, notes=notes)

@@ -247,7 +247,7 @@ def _texts(
     """Return the columns of a table as text, and notes on what was changed or left out."""
     missing = [column for column in needed if column not in frame.columns]
     if missing:
-        raise MissingColumns(missing, frame.columns, source.name)
+        raise MissingColumns(missing, frame.columns, source.name, renamed=False)
     other = [column for column in frame.columns if column not in columns]
     notes = [f"columns not used: {', '.join(other)}"] if other else []
     fill = None if "doc_id" in columns else ""

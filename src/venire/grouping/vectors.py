@@ -163,7 +163,7 @@ def read_vectors(path: str | Path, ids: Sequence[str] | None = None) -> Vectors:
     frame, source = read_frame(path)
     missing = [column for column in ("doc_id", "vector") if column not in frame.columns]
     if missing:
-        raise MissingColumns(missing, frame.columns, source.name)
+        raise MissingColumns(missing, frame.columns, source.name, renamed=False)
     column = frame["vector"]
     if not isinstance(column.dtype, (pl.List, pl.Array)) or not column.dtype.inner.is_numeric():
         raise DataError(f"{name}: the column vector holds {column.dtype}, not lists of numbers")

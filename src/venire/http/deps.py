@@ -173,9 +173,9 @@ def _is_figure(value: Any) -> bool:
 
 
 def cell(value: Any, digits: int = 3) -> str:
-    """A value as a table shows it; a dash where there is none."""
+    """A value as a table shows it: the words of the terminal, undefined where there is none."""
     if value is None:
-        return "–"
+        return "undefined"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -185,7 +185,7 @@ def cell(value: Any, digits: int = 3) -> str:
     if isinstance(value, datetime):
         return _time(value)
     if isinstance(value, list | tuple):
-        return ", ".join(cell(one, digits) for one in value) or "–"
+        return ", ".join(cell(one, digits) for one in value) or "none"
     return str(value)
 
 

@@ -90,6 +90,16 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
     return Next("batch", batch_id)
 
 
+def at_work(session: Session, campaign_id: str, annotator_id: str) -> bool:
+    """Whether the annotator has a batch open."""
+    found = select(Batch.id).where(
+        Batch.campaign_id == campaign_id,
+        Batch.annotator_id == annotator_id,
+        Batch.state == "open",
+    )
+    return session.scalar(found.limit(1)) is not None
+
+
 # Made once: making a statement takes longer than running it.
 _NEW_BATCH, _NEW_LEASES = insert(Batch), insert(Lease)
 _STATES = {"draft": "not open yet", "closed": "closed"}

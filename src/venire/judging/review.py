@@ -20,6 +20,14 @@ from venire.store.work import Decision
 
 #: Why a batch is held: nothing is known about who judged it.
 HELD = "held: it ended before any of its gold was judged"
+#: What an annotator may read of why a batch does not count, by rule: that there is gold, and how
+#: much, is not for them, nor are the words of an owner.
+TOLD = {
+    "gold": "The answers did not meet the quality standard of this task.",
+    "speed": "The answers were given faster than the documents can be read.",
+    "one label": "Nearly all answers were the same.",
+}
+TOLD_ELSE = "The requester did not accept this work."
 #: A batch smaller than this is not rejected for giving one label only.
 LEAST_FOR_SHARE = 8
 
@@ -51,11 +59,12 @@ def review(session: Session, batch: Batch, leases: Sequence[Lease], at: datetime
         batch.reason = f"{right} of {len(asked)} right, {settings.qualification_needed} needed"
         _decide(session, batch, leases, passed, batch.reason, None, campaign.study_id, at)
         return
-    reason = _fault(settings, asked, right, leases, labels)
-    if not reason and not asked and any(one.gold_grade is not None for one in leases):
+    rule, reason = _fault(settings, asked, right, leases, labels)
+    if not rule and not asked and any(one.gold_grade is not None for one in leases):
         _decide(session, batch, leases, None, HELD, None, campaign.study_id, at)
         return
-    _decide(session, batch, leases, not reason, reason or _fine(asked), None, campaign.study_id, at)
+    _decide(session, batch, leases, not rule, reason or _fine(asked), None, campaign.study_id, at,
+            rule)  # fmt: skip
     pause_where_needed(session, batch, campaign, at)
 
 
@@ -101,14 +110,14 @@ def _fault(
     right: int,
     leases: Sequence[Lease],
     labels: dict[str, Judgment],
-) -> str:
-    """The first rule that a batch breaks, in words; empty when it breaks none."""
+) -> tuple[str, str]:
+    """The first rule that a batch breaks, and in words; both empty when it breaks none."""
     wrong = len(asked) - right
     if wrong > settings.gold_errors:
-        return f"{wrong} of {len(asked)} gold wrong ({settings.gold_errors} allowed)"
+        return "gold", f"{wrong} of {len(asked)} gold wrong ({settings.gold_errors} allowed)"
     times = [one.active_ms for one in labels.values() if one.active_ms is not None]
     if settings.min_seconds and times and median(times) < settings.min_seconds * 1000:
-        return (
+        return "speed", (
             f"median active time {median(times) / 1000:.1f} s a document "
             f"({settings.min_seconds:g} s needed)"
         )
@@ -116,11 +125,18 @@ def _fault(
     total = sum(given.values())
     if total >= LEAST_FOR_SHARE and max(given.values()) > settings.max_same_share * total:
         label, times_given = given.most_common(1)[0]
-        return (
+        return "one label", (
             f"label {label} given {times_given} times of {total} "
             f"({settings.max_same_share:.0%} allowed)"
         )
-    return ""
+    return "", ""
+
+
+def told(session: Session, batch: Batch) -> str:
+    """Why a batch was not accepted, as its annotator may read it."""
+    decisions = select(Decision.facts).where(Decision.kind == "batch", Decision.subject == batch.id)
+    facts = session.scalar(decisions.order_by(Decision.seq.desc()).limit(1)) or {}
+    return TOLD.get(facts.get("rule", ""), TOLD_ELSE)
 
 
 def current_labels(session: Session, leases: Sequence[Lease]) -> dict[str, Judgment]:
@@ -171,6 +187,7 @@ def _decide(
     by: str | None,
     study_id: str,
     at: datetime,
+    rule: str = "",
 ) -> list[str]:
     surplus: list[str] = []
     if accept:
@@ -203,6 +220,7 @@ def _decide(
                 "gold_asked": batch.gold_asked,
                 "gold_right": batch.gold_right,
                 "surplus": len(surplus),
+                **({"rule": rule} if rule else {}),
             },
             decided_by=by,
             decided_at=at,

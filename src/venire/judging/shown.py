@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session, undefer
 
 from venire.content.entity import show_entity
@@ -211,3 +212,36 @@ def completion(
         return None
     campaign = session.get_one(Campaign, batch.campaign_id)
     return campaign.code_done if batch.valid else campaign.code_failed
+
+
+def codes(session: Session, user: User) -> list[dict[str, Any]]:
+    """The codes of a platform's worker, of every batch that was handed in, the last one first.
+
+    ``campaign, batch`` (its number among the worker's in that campaign), ``documents`` (answered),
+    ``finished_at, code``; nothing for everybody else.
+    """
+    if user.worker is None:
+        return []
+    answered = func.count(Lease.judgment_seq)
+    rows = session.execute(
+        select(Batch.valid, Batch.finished_at, Campaign, answered)
+        .join(Campaign, Campaign.id == Batch.campaign_id)
+        .outerjoin(Lease, Lease.batch_id == Batch.id)
+        .where(Batch.annotator_id == user.id, Batch.kind == "work", Batch.valid.is_not(None))
+        .group_by(Batch.id, Campaign.id)
+        .order_by(Batch.opened_at, Batch.id)
+    ).all()
+    numbers: Counter[str] = Counter()
+    out = []
+    for valid, finished_at, campaign, documents in rows:
+        numbers[campaign.id] += 1
+        out.append(
+            {
+                "campaign": campaign.name,
+                "batch": numbers[campaign.id],
+                "documents": documents,
+                "finished_at": finished_at,
+                "code": campaign.code_done if valid else campaign.code_failed,
+            }
+        )
+    return out[::-1]

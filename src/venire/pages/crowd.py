@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -15,12 +16,18 @@ from venire.pages.analysis import SHOWN, JobId, kept_table, named, sources
 from venire.pages.common import study_page
 from venire.planning.annotators_needed import MEASURES, RULES, SOURCES
 from venire.planning.campaign import Crowd, Design
+from venire.report.annotators_needed import shown
+from venire.report.forecast import played_with
+from venire.report.repeatability import overall_named
 from venire.service import campaigns, jobs
 from venire.store.work import Job
 
 router = APIRouter(include_in_schema=False)
 Row = dict[str, Any]
 SETTINGS = ("depth", "overlap", "batch_size", "gold_size", "gold_errors")
+COSTS = ("pairs", "judgments", "money", "hours", "tau", "tau_low", "tau_high", "kappa", "error",
+         "rejected", "given_up")  # fmt: skip
+DIGITS = {"pairs": 0, "judgments": 0, "money": 2, "hours": 2, "given_up": 1}
 
 
 @router.get("/studies/{study_id}/crowd")
@@ -41,6 +48,7 @@ def crowd_page(request: Request, one: AMember, session: Reading, job: JobId = ""
         groups=_groups(known, there["sources"]),
         parts_of=parts,
         beside=_beside(session, known),
+        kept_with=_kept(session, known),
         measures=MEASURES,
         label_sources=SOURCES,
         rules=RULES,
@@ -87,6 +95,21 @@ def _beside(session: Reading, known: list[Row]) -> list[Row]:
     ]
 
 
+def _kept(session: Reading, known: list[Row]) -> list[Row]:
+    """The design that was kept with each campaign, and when."""
+    found = [(row["name"], campaigns.kept_forecast(session, row["campaign_id"])) for row in known]
+    return [
+        {"campaign": name, "design": design_in_words(one[0]), "at": one[1]}
+        for name, one in found
+        if one is not None
+    ]
+
+
+def design_in_words(row: Mapping[str, Any], names: Sequence[str] = SETTINGS) -> str:
+    """A design by its settings; those that a kept forecast does not have are left out."""
+    return ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in names if name in row)
+
+
 def _repeatability(session: Reading, job: Job) -> Mapping[str, Any]:
     tables = {
         name: kept_table(session, job, name)
@@ -101,6 +124,7 @@ def _repeatability(session: Reading, job: Job) -> Mapping[str, Any]:
     groups = (job.result or {})["settings"]["groups"]
     return {
         **rows,
+        "strictness": overall_named(rows["strictness"]),
         "scores": [
             {
                 "measure": measure,
@@ -121,6 +145,7 @@ def _annotators(_session: Reading, job: Job) -> Mapping[str, Any]:
         "sd": charts.by_measure(
             rows, "judges", "sd", ("judgments a pair", "standard deviation of a score")
         ),
+        "rows": shown(rows),
         "tau": charts.by_measure(rows, "judges", "tau", ("judgments a pair", "tau")),
     }
 
@@ -135,12 +160,23 @@ def _next(session: Reading, job: Job) -> Mapping[str, Any]:
 
 
 def _forecast(_session: Reading, job: Job) -> Mapping[str, Any]:
-    rows = [
-        {**row, "design": ", ".join(f"{name} {row[name]}".replace("_", " ") for name in SETTINGS)}
-        for row in (job.result or {})["rows"]
-    ]
+    result = job.result or {}
+    found = result["rows"]
+    differs = [name for name in SETTINGS if len({row[name] for row in found}) > 1]
+    rows = [{**row, "design": design_in_words(row)} for row in found]
+    given = {key: value for key, value in result["settings"]["crowd"].items() if value is not None}
     order = sorted(range(len(rows)), key=lambda at: (not rows[at]["best"], rows[at]["money"]))
-    return {"chart": charts.pareto(rows), "designs": [(at, rows[at]) for at in order]}
+    return {
+        "chart": charts.pareto(rows),
+        "designs": [(at, rows[at]) for at in order],
+        "differs": differs or SETTINGS,
+        "common": design_in_words(found[0], [name for name in SETTINGS if name not in differs])
+        if differs
+        else "",
+        "columns": COSTS,
+        "digits": DIGITS,
+        "played": played_with({**asdict(Crowd()), **given, **result.get("crowd", {})}),
+    }
 
 
 _KINDS = {

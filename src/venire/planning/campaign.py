@@ -233,6 +233,7 @@ def _mean(played: list[Row]) -> Row:
     for name in ("pairs", "judgments", "money", "hours", "rejected", "error", "kappa", "given_up"):
         known = [one[name] for one in played if one[name] is not None]
         out[name] = float(np.mean(known)) if known else None
+    out["pairs"] = int(played[0]["pairs"])  # the pool is the same in every replay
     taus = np.array([one["tau"] for one in played if one["tau"] is not None])
     out["tau"] = float(taus.mean()) if taus.size else None
     low, high = np.quantile(taus, [0.025, 0.975]) if taus.size else (None, None)

@@ -15,10 +15,14 @@ from venire.fitting.posterior import Posterior
 from venire.planning.annotators_needed import average_annotator
 from venire.tables.judgments import Judgments
 from venire.tables.runs import Runs
+from venire.tables.schema import counted
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 BY = ("grade", "ranking")
+LEAST = 1e-20
+"""What is smaller is 0 but for rounding: both parts of a gain are squares of differences of numbers
+of about 1, whose rounding errors are of 1e-16."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,8 @@ def next_best(
     ties: str = "trec",
 ) -> NextBest:
     """Choose the pairs that another judgment is worth most for, one each, within a budget.
+
+    Pairs that are expected to change nothing are not chosen, however great the budget.
 
     With grade probabilities p_k and the label's chances c_kl of an average annotator, one more
     judgment takes ``Var_l E[g | l]`` off the variance of the pair's grade (the law of total
@@ -87,7 +93,9 @@ def next_best(
         raise BadSetting("by ranking needs the runs; without them choose by grade")
     average, confusion = average_annotator(judgments)
     chosen = average if posterior is None else posterior
-    gain = grade_gain(chosen.probabilities, confusion, chosen.scale.array())
+    values = chosen.scale.array()
+    gain = grade_gain(chosen.probabilities, confusion, values)
+    useful = gain > LEAST * np.ptp(values) ** 2
     items = chosen.items.select("query_id", "doc_id", "judgments", "sd")
     notes: list[str] = []
     if runs is not None and by == "ranking":
@@ -101,11 +109,17 @@ def next_best(
         weight[order] = influence(table, (chosen.probabilities @ relevant)[order])
         # What the measure sees is whether the pair is relevant.
         steps = relevant.astype(np.float64)
-        gain = grade_gain(chosen.probabilities, confusion, steps) * weight
-    best = np.argsort(-gain, kind="stable")[:budget]
-    useless = int((gain[best] <= 0).sum())
-    if useless:
-        notes.append(f"{useless:,} of the pairs chosen are expected to change nothing")
+        gain = grade_gain(chosen.probabilities, confusion, steps)
+        useful = (gain > LEAST) & (weight > LEAST / len(table.topics) ** 2)
+        gain = gain * weight
+    best = np.argsort(-gain, kind="stable")
+    useful = useful[best]
+    if best.size and int(useful.sum()) < budget:
+        notes.append(
+            f"only {counted(int(useful.sum()), 'pair')} can be expected to change anything by "
+            f"another judgment; none is asked for of the other {int((~useful).sum()):,}"
+        )
+    best = best[useful][:budget]
     frame = items[best].with_columns(pl.Series("gain", gain[best]))
     return NextBest(frame, by, tuple(notes))
 

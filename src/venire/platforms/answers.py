@@ -18,6 +18,7 @@ USED = ("submitted", "approved", "rejected")
 """Statuses of work that was handed in; the others have no answers to count."""
 
 
+NAMELESS = "row without ids"
 Lines = list[tuple[int, dict[str, str]]]
 """The line in the file, and the cells by column."""
 
@@ -42,13 +43,25 @@ class Assignment:
 
 @dataclass
 class Problems:
-    """What was wrong with a file: each with its line, and counted by kind."""
+    """What was wrong with a file: each with its line, and counted by kind.
+
+    ``lines`` are the rows of the file, ``nameless`` those without ids, ``unread`` the assignments
+    whose rows contradict each other, with a line of each.
+    """
 
     rows: list[dict[str, object]] = field(default_factory=list)
+    lines: int = 0
+    nameless: int = 0
+    unread: dict[str, int] = field(default_factory=dict)
 
     def add(self, kind: str, line: int | None, text: str) -> None:
         """Note one."""
         self.rows.append({"kind": kind, "line": line, "text": text})
+
+    def no_ids(self, line: int, text: str) -> None:
+        """Note a row that says not whose it is."""
+        self.nameless += 1
+        self.add(NAMELESS, line, f"{text}; not used")
 
     @property
     def counts(self) -> dict[str, int]:
@@ -109,12 +122,27 @@ def _rows(
     return columns, rows
 
 
-def need(columns: Iterable[str], wanted: Iterable[str], path: str) -> None:
-    """Raise where a column is missing."""
+MARKS = {"mturk": ("MTurk", "AssignmentId"), "toloka": ("Toloka", "ASSIGNMENT:assignment_id")}
+"""The name of each platform, and a column that no other has."""
+
+
+def need(columns: Iterable[str], wanted: Iterable[str], path: str, platform: str) -> None:
+    """Raise where a column is missing; say which platform the file looks to be of."""
     there = list(columns)
     missing = [name for name in wanted if name not in there]
-    if missing:
-        raise MissingColumns(missing, there, path)
+    if not missing:
+        return
+    mine, _ = MARKS[platform]
+    other = next((one for one, (_, mark) in MARKS.items() if mark in there and one != platform), "")
+    if other:
+        name, _ = MARKS[other]
+        hint = f"this looks like a result file of {name}, not of {mine}: use --platform {other}"
+    else:
+        hint = (
+            f"a result file of {mine} has them; where columns were renamed, say so: "
+            f"--columns {missing[0]}=NAME-IN-THE-FILE"
+        )
+    raise MissingColumns(missing, there, path, hint=hint)
 
 
 def once(assignments: list[Assignment], problems: Problems) -> list[Assignment]:
@@ -126,9 +154,12 @@ def once(assignments: list[Assignment], problems: Problems) -> list[Assignment]:
         if first is one:
             continue
         if (first.worker, first.hit, dict(first.labels)) == (one.worker, one.hit, dict(one.labels)):
-            problems.add("repeated assignment", one.line, f"{one.id} stands there again; used once")
+            problems.add(
+                "repeated assignment", one.line, f"{one.id} stands there again; taken once"
+            )
         else:
             odd.add(one.id)
+            problems.unread[one.id] = one.line
             problems.add(
                 "conflicting assignment",
                 one.line,

@@ -1,4 +1,4 @@
-"""Results of a platform: answers become judgments, each assignment once; what to pay for."""
+"""Results of a platform: answers become judgments, each assignment once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class Imported:
     Attributes
     ----------
     counts : dict
-        ``assignments`` in the file, ``imported``, ``already`` (there before), ``unused``;
+        ``rows`` in the file: MTurk has one an assignment, Toloka one an answer; ``repeated`` ones
+        (an assignment, or an answer of it, again) and those ``without_ids``. ``assignments``
+        in the file, which are ``imported``, ``already`` there before, or ``unused``;
         ``judgments``, ``cannot`` (judge), ``unanswered`` documents, which are free again;
         ``accepted`` and ``rejected`` batches, of those imported.
     problems : list of dict
@@ -87,8 +89,12 @@ def import_results(
     problems = Problems()
     found = READERS[platform](path, columns or {}, problems)
     counts: Counter[str] = Counter(dict.fromkeys(_COUNTS, 0))
-    counts["assignments"] = len({one.id for one in found})
-    desk = _Desk(session, campaign, platform, problems, counts, at)
+    names = {one.id for one in found} | set(problems.unread)
+    counts["rows"], counts["without_ids"] = problems.lines, problems.nameless
+    counts["assignments"] = len(names)
+    again = problems.counts.get("repeated assignment", 0)
+    counts["repeated"] = again + len(found) - len({one.id for one in found})
+    desk = Desk(session, campaign, platform, problems, counts, at)
     for one in once(found, problems):
         desk.take(one)
     counts["unused"] = counts["assignments"] - counts["imported"] - counts["already"]
@@ -96,6 +102,9 @@ def import_results(
 
 
 _COUNTS = (
+    "rows",
+    "repeated",
+    "without_ids",
     "assignments",
     "imported",
     "already",
@@ -109,7 +118,7 @@ _COUNTS = (
 )
 
 
-class _Desk:
+class Desk:
     """The batches that wait for answers, and those that have theirs.
 
     Parameters
@@ -152,23 +161,9 @@ class _Desk:
             self.counts["already"] += 1
             self._status(known, one.status)
             return
-        if one.status not in USED:
-            self._not("not handed in", one, f"{one.id} is {one.status or 'without a status'}")
-            return
-        there = self.waiting.get(one.hit)
-        if there is None:
-            self._not("unknown HIT", one, f"{one.id}: {one.hit} was not exported here")
-            return
-        if any((batch.outside or {}).get("worker") == one.worker for batch in there):
-            self._not("worker twice", one, f"{one.id}: {one.worker} has answered {one.hit} already")
-            return
-        free = [batch for batch in there if not (batch.outside or {}).get("assignment")]
-        if not free:
-            self._not(
-                "too many assignments",
-                one,
-                f"{one.id}: all {len(there)} batches of {one.hit} are answered",
-            )
+        refused = self.refused(one)
+        if refused is not None:
+            self._not(*refused, one)
             return
         user = worker_user(self.session, self.campaign, one.worker)
         open_one = self.session.scalar(
@@ -179,16 +174,30 @@ class _Desk:
             )
         )
         if open_one is not None:
-            self._not(
-                "worker at work",
-                one,
-                f"{one.id}: {one.worker} has a batch open in the pages; import again later",
-            )
+            text = f"{one.worker} has a batch open in the pages; import again later"
+            self._not("worker at work", text, one)
             return
-        self._fill(free[0], user, one)
+        self._fill(self._free(one)[0], user, one)
 
-    def _not(self, kind: str, one: Assignment, text: str) -> None:
-        self.problems.add(kind, one.line, f"{text}; not used")
+    def _free(self, one: Assignment) -> list[Batch]:
+        there = self.waiting.get(one.hit, [])
+        return [batch for batch in there if not (batch.outside or {}).get("assignment")]
+
+    def refused(self, one: Assignment) -> tuple[str, str] | None:
+        """The kind and the words of why an assignment that is not here yet cannot come in."""
+        if one.status not in USED:
+            return "not handed in", f"its status is {one.status or 'missing'}"
+        there = self.waiting.get(one.hit)
+        if there is None:
+            return "unknown HIT", f"{one.hit} was not exported here"
+        if any((batch.outside or {}).get("worker") == one.worker for batch in there):
+            return "worker twice", f"{one.worker} has answered {one.hit} already"
+        if not self._free(one):
+            return "too many assignments", f"all {len(there)} batches of {one.hit} are answered"
+        return None
+
+    def _not(self, kind: str, text: str, one: Assignment) -> None:
+        self.problems.add(kind, one.line, f"{one.id}: {text}; not used")
 
     def _fill(self, batch: Batch, user: User, one: Assignment) -> None:
         leases = list(
@@ -330,44 +339,3 @@ class _Desk:
 def _grade(text: str, settings: StudySettings) -> int | None:
     """A grade of the study, written as a whole number; nothing else is one."""
     return next((value for value in settings.values if str(value) == text), None)
-
-
-def decisions(
-    session: Session, campaign_id: str, platform: str, path: str
-) -> tuple[bytes, list[dict[str, Any]]]:
-    """What to approve and reject, as the platform reads it, and a row an assignment.
-
-    Payment that an owner decided comes first; else work is approved where its batch counts. What
-    was paid or refused already on the platform is left out, and so is what was never imported.
-
-    Parameters
-    ----------
-    session : Session
-    campaign_id : str
-    platform : "mturk" or "toloka"
-    path : str
-        The result file.
-    """
-    if platform not in PLATFORMS:
-        raise UnknownName("platform", platform, PLATFORMS)
-    campaign = get_campaign(session, campaign_id)
-    found = READERS[platform](path, {}, Problems())
-    desk = _Desk(session, campaign, platform, Problems(), Counter(), campaign.created_at)
-    made: dict[str, tuple[bool, str]] = {}
-    rows: list[dict[str, Any]] = []
-    for one in dict.fromkeys(one.id for one in found if one.status == "submitted"):
-        batch = desk.done.get(one)
-        if batch is None or batch.valid is None:
-            continue
-        approve = batch.payment == "approved" or (batch.payment == "open" and batch.valid)
-        made[one] = (approve, "" if approve else batch.reason)
-        rows.append(
-            {
-                "assignment": one,
-                "worker": (batch.outside or {}).get("worker"),
-                "approve": approve,
-                "counts": batch.valid,
-                "reason": batch.reason,
-            }
-        )
-    return WRITERS[platform](path, made), rows

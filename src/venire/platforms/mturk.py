@@ -38,16 +38,17 @@ def read_results(path: str, columns: Mapping[str, str], problems: Problems) -> l
     theirs = {
         name: columns.get(name, name) for name in (*NEEDED, "WorkTimeInSeconds", "SubmitTime")
     }
-    need(there, [theirs[name] for name in NEEDED], path)
+    need(there, [theirs[name] for name in NEEDED], path, "mturk")
+    problems.lines = len(rows)
     answers = {int(found[1]): name for name in there if (found := _ANSWER.match(name))}
     if not answers:
-        need(there, ["Answer.grade_1"], path)
+        need(there, ["Answer.grade_1"], path, "mturk")
     out = []
     for line, row in rows:
         cell = {name: row.get(theirs[name], "").strip() for name in theirs}
         missing = [name for name in ("AssignmentId", "WorkerId", "Input.hit") if not cell[name]]
         if missing:
-            problems.add("row without ids", line, f"no {', '.join(missing)}")
+            problems.no_ids(line, f"no {', '.join(missing)}")
             continue
         out.append(
             Assignment(
@@ -64,28 +65,35 @@ def read_results(path: str, columns: Mapping[str, str], problems: Problems) -> l
     return out
 
 
-def write_decisions(path: str, decisions: Mapping[str, tuple[bool, str]]) -> bytes:
+def write_decisions(
+    path: str, columns: Mapping[str, str], decisions: Mapping[str, tuple[bool, str]]
+) -> bytes:
     """Return the result file with ``Approve`` and ``Reject`` filled in, ready to be uploaded.
 
     Parameters
     ----------
     path : str
         The result file.
+    columns : mapping
+        MTurk's name of a column -> its name in the file, where it was renamed.
     decisions : mapping
-        Assignment -> (approve, reason of the rejection).
+        Assignment -> (approve, what the worker is told of a rejection).
     """
-    columns, rows = read_lines(path)
-    need(columns, ["AssignmentId"], path)
-    names = [*columns, *(name for name in ("Approve", "Reject") if name not in columns)]
+    there, rows = read_lines(path)
+    key = columns.get("AssignmentId", "AssignmentId")
+    need(there, [key], path, "mturk")
+    theirs = {name: ours for ours, name in columns.items()}
+    names = [*there, *(name for name in ("Approve", "Reject") if name not in there)]
+    left = dict(decisions)
     out = []
     for _, row in rows:
-        found = decisions.get(row["AssignmentId"].strip())
+        found = left.pop(row[key].strip(), None)
         if found is None:
             continue
         approve, reason = found
         row = {**row, "Approve": "x" if approve else "", "Reject": "" if approve else reason}
         out.append([row.get(name, "") for name in names])
-    return _csv(names, out)
+    return _csv([theirs.get(name, name) for name in names], out)
 
 
 def _csv(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bytes:

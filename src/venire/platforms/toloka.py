@@ -42,7 +42,8 @@ def read_results(path: str, columns: Mapping[str, str], problems: Problems) -> l
     """Read a result file, a row an answer; arguments as for MTurk's."""
     there, rows = read_lines(path)
     theirs = {name: columns.get(name, name) for name in (*NEEDED, *_TIMES)}
-    need(there, [theirs[name] for name in NEEDED], path)
+    need(there, [theirs[name] for name in NEEDED], path, "toloka")
+    problems.lines = len(rows)
     grouped: dict[str, list[tuple[int, dict[str, str]]]] = {}
     for line, row in rows:
         cell = {name: row.get(theirs[name], "").strip() for name in theirs}
@@ -57,9 +58,9 @@ def read_results(path: str, columns: Mapping[str, str], problems: Problems) -> l
             if not cell[name]
         ]
         if missing:
-            problems.add("row without ids", line, f"no {', '.join(missing)}")
+            problems.no_ids(line, f"no {', '.join(missing)}")
         elif not cell["INPUT:position"].isdecimal():
-            problems.add("row without ids", line, f"position {cell['INPUT:position']!r}")
+            problems.no_ids(line, f"position {cell['INPUT:position']!r}")
         else:
             grouped.setdefault(cell["ASSIGNMENT:assignment_id"], []).append((line, cell))
     return [one for key, cells in grouped.items() if (one := _one(key, cells, problems))]
@@ -78,6 +79,7 @@ def _one(
                     at,
                     f"{key}: {name.partition(':')[2]} differs from line {line}; not used",
                 )
+                problems.unread[key] = at
                 return None
         position, label = int(cell["INPUT:position"]), cell["OUTPUT:grade"]
         if labels.get(position, label) != label:
@@ -86,9 +88,10 @@ def _one(
                 at,
                 f"{key} answers document {position} twice, with other grades; not used",
             )
+            problems.unread[key] = at
             return None
         if position in labels:
-            problems.add("repeated assignment", at, f"{key}: document {position} again; used once")
+            problems.add("repeated assignment", at, f"{key}: document {position} again; taken once")
         if label:
             labels[position] = label
     submitted = when(first["ASSIGNMENT:submitted"])
@@ -110,7 +113,9 @@ def _seconds(start: datetime | None, end: datetime | None) -> float | None:
     return (end - start).total_seconds()
 
 
-def write_decisions(_path: str, decisions: Mapping[str, tuple[bool, str]]) -> bytes:
+def write_decisions(
+    _path: str, _columns: Mapping[str, str], decisions: Mapping[str, tuple[bool, str]]
+) -> bytes:
     """Return the file of reviewed assignments: id, ``+`` or ``-``, and why."""
     out = io.StringIO()
     writer = csv.writer(out, delimiter="\t", lineterminator="\n")

@@ -79,7 +79,8 @@ def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> float | None:
     ``2/(n-1) sum_{i>=2} C(i)/(i-1) - 1``, with C(i) the systems above place i of the estimate
     that are above it in the truth too (Yilmaz, Aslam and Robertson, SIGIR 2008). It is not
     symmetric. Where systems tie in the estimate, it is the mean over all orders of the tied
-    (Urbano and Marrero, ICTIR 2017); a pair that ties in the truth counts one half.
+    (Urbano and Marrero, ICTIR 2017); a pair that ties in the truth counts one half, so that even
+    equal scorings with ties have less than 1. Where neither is the truth: :func:`tau_ap_b`.
 
     Parameters
     ----------
@@ -109,6 +110,37 @@ def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> float | None:
         term = (out + among * inside)[ahead > 0] / ahead[ahead > 0]
         total += float(term.sum()) / int(width)
     return 2.0 * total / (n - 1) - 1.0
+
+
+def tau_ap_b(first: ArrayLike, second: ArrayLike) -> float | None:
+    """Return the AP correlation of two rankings of which neither is the truth, as tau-b with ties.
+
+    The mean of both directions of ``2/m sum_i C(i)/(p_i - 1) - 1``, over the m systems that are
+    not in the top group, p_i the first place of i's tied group, C(i) the systems above that group
+    which are above i in the other ranking too (tau_ap,b of Urbano and Marrero, ICTIR 2017).
+    Equal scorings have 1, tied or not. None for fewer than two systems, or where all tie in one.
+
+    Parameters
+    ----------
+    first, second : array [n]
+        Scores; greater is better.
+
+    Examples
+    --------
+    >>> tau_ap_b([2, 1, 1], [2, 1, 1]), tau_ap([2, 1, 1], [2, 1, 1])
+    (1.0, 0.75)
+    """
+    a, b = _signs(first, second)
+    if not (a.any() and b.any()):
+        return None
+    return (_ap_above_groups(a, b) + _ap_above_groups(b, a)) / 2
+
+
+def _ap_above_groups(a: Longs, b: Longs) -> float:
+    before = (b < 0).sum(axis=1)
+    below = before > 0
+    right = ((a < 0) & (b < 0)).sum(axis=1)
+    return float(2.0 * (right[below] / before[below]).mean() - 1.0)
 
 
 @dataclass(frozen=True)

@@ -19,16 +19,20 @@ from venire.evaluation.proportion import Proportion, difference
 from venire.evaluation.ranks import ABSENT
 from venire.evaluation.score import Scores, rank, score
 from venire.measures import Measure, parse
-from venire.reliability.rank_correlation import RankCorrelation, places, taus_b
+from venire.reliability.rank_correlation import RankCorrelation, places, tau_ap_b, taus_b
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
+from venire.tables.schema import counted
 
 Floats = NDArray[np.float64]
 Row = dict[str, Any]
 PAIRS = ("shared", "own")
 MEASURES = ("AP", "nDCG", "P@10")
 TOLD_APART = 0.05
+FEW_TOPICS = 6
+"""Of fewer topics a two-sided sign test cannot say more than chance (2 / 2^5 > .05), agree as they
+may."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +115,10 @@ def repeatability(
 ) -> Repeatability:
     """Score and rank systems under each group, and say whether the order repeats.
 
-    Tau-b, tau_ap and swaps for every two groups, with a 95% interval of tau by bootstrap over
-    topics. Two systems are told apart by a group where the randomised Tukey HSD over all systems
-    (Carterette, ACM TOIS 30, 2012) has p < .05. The design is that of Blanco et al.,
+    Tau-b, tau_ap,b and swaps for every two groups, with a 95% interval of tau by bootstrap over
+    topics. Where that is undefined, or fewer than six topics count, the sentence says first that
+    this cannot be told. Two systems are told apart by a group where the randomised Tukey HSD over
+    all systems (Carterette, ACM TOIS 30, 2012) has p < .05. The design is that of Blanco et al.,
     "Repeatable and reliable semantic search evaluation" (J. Web Semantics 21, 2013).
 
     Parameters
@@ -171,20 +176,22 @@ def repeatability(
     shared = (grades != ABSENT).all(axis=0)
     if not shared.any():
         raise NoOverlap(f"the groups {', '.join(names)} share no judged pair")
-    notes = [f"{int(shared.sum()):,} pairs of {np.unique(table.topic[shared]).size:,} topics were "
-             "judged by all groups"]  # fmt: skip
+    size = counted(int(shared.sum()), "pair")
+    notes = [f"{size} of {counted(np.unique(table.topic[shared]).size, 'topic')} "
+             f"{'was' if shared.sum() == 1 else 'were'} judged by all groups"]  # fmt: skip
     for name, row in zip(names, grades, strict=True):
         more = int(((row != ABSENT) & ~shared).sum())
         if more:
             used = "not used" if pairs == "shared" else "used for its own scores"
-            notes.append(f"{name}: {more:,} pairs that not all groups judged, {used}")
+            notes.append(f"{name}: {counted(more, 'pair')} that not all groups judged, {used}")
     scored = [
         score(table, np.where(shared, row, ABSENT) if pairs == "shared" else row, parsed,
               topics=topics)
         for row in grades
     ]  # fmt: skip
     notes += dict.fromkeys(note for one in scored for note in one.notes)
-    orders, swaps = _orders(names, scored, permutations, bootstrap, seed)
+    there = np.logical_and.reduce([one.counted.all(axis=0) for one in scored])
+    orders, swaps = _orders(names, scored, there, permutations, bootstrap, seed)
     common = grades[:, shared]
     topic = table.topic[shared]
     offsets = strictness(names, common, topic, bootstrap=bootstrap, seed=seed)
@@ -203,7 +210,7 @@ def repeatability(
         strictness=offsets,
         agreement=agreed,
         rates=_rates(groups),
-        sentence=_sentence(names, parsed, orders, strictest(names, offsets)),
+        sentence=_sentence(names, orders, strictest(names, offsets), int(there.sum()), size),
         notes=(*notes, *more_notes),
         settings={
             "groups": list(names),
@@ -227,12 +234,16 @@ def _whole(name: str, qrels: Qrels) -> Qrels:
 
 
 def _orders(
-    names: Sequence[str], scored: list[Scores], permutations: int, bootstrap: int, seed: int
+    names: Sequence[str],
+    scored: list[Scores],
+    there: NDArray[np.bool_],
+    permutations: int,
+    bootstrap: int,
+    seed: int,
 ) -> tuple[list[Row], list[Row]]:
     orders: list[Row] = []
     swaps: list[Row] = []
     n_topics = scored[0].counted.shape[1]
-    there = np.logical_and.reduce([one.counted.all(axis=0) for one in scored])
     drawn = np.random.default_rng(seed).multinomial(
         int(there.sum()), np.full(int(there.sum()), 1 / max(int(there.sum()), 1)), size=bootstrap
     )
@@ -257,7 +268,7 @@ def _orders(
                     "tau": order.tau,
                     "tau_low": low,
                     "tau_high": high,
-                    "tau_ap": order.tau_ap,
+                    "tau_ap": tau_ap_b(scored[a].mean[m], scored[b].mean[m]),
                     "pairs": order.pairs,
                     "swapped": len(order.swapped),
                     "matter": sum(bool(one) for one in by.values()),
@@ -336,27 +347,51 @@ def _rates(groups: Mapping[str, Group]) -> list[Row]:
 
 
 def _sentence(
-    names: Sequence[str], measures: Sequence[Measure], orders: list[Row], strict: str | None
+    names: Sequence[str], orders: list[Row], strict: str | None, topics: int, size: str
 ) -> str:
     known = [row for row in orders if row["tau"] is not None]
     if not known:
         return "Nothing can be said of the order: all systems tie under one of the groups."
-    worst = min(known, key=lambda row: row["tau"])
-    matter = sum(row["matter"] for row in orders)
-    listed = ", ".join(str(one) for one in measures)
-    if all(row["swapped"] == 0 for row in orders):
-        first = f"The order of the systems is the same under {_and(names)} ({listed})."
+    said = [_doubt(known, topics, size), _order(names, known), strict]
+    tied = dict.fromkeys(row["measure"] for row in orders if row["tau"] is None)
+    if tied:
+        said.insert(2, f"By {', '.join(tied)} all systems tie under one of the groups.")
+    return " ".join(one for one in said if one)
+
+
+def _doubt(known: list[Row], topics: int, size: str) -> str | None:
+    """Say that so little cannot tell, where it cannot."""
+    wide = dict.fromkeys(row["measure"] for row in known if row["tau_low"] is None)
+    if topics >= FEW_TOPICS and not wide:
+        return None
+    if topics < FEW_TOPICS:
+        why = f"the systems are scored on {counted(topics, 'topic')} ({size} judged by all groups)"
+        if topics < 2:
+            why += ", of which tau has no interval"
+        need = f"judge {FEW_TOPICS} topics or more"
     else:
-        first = (
-            f"The order repeats with a tau of at least {worst['tau']:.2f} "
-            f"({worst['first']} and {worst['second']}, {worst['measure']}); "
-            + (
-                "no swap is of systems that a group tells apart."
-                if not matter
-                else f"{matter} swaps are of systems that a group tells apart."
-            )
-        )
-    return first if strict is None else f"{first} {strict}"
+        why = f"tau by {', '.join(wide)} has no interval, as all systems tie on most topics"
+        need = "judge more pairs"
+    return f"Whether the order repeats cannot be told yet: {why}; {need}. So far:"
+
+
+def _order(names: Sequence[str], known: list[Row]) -> str:
+    listed = ", ".join(dict.fromkeys(row["measure"] for row in known))
+    worst = min(known, key=lambda row: row["tau"])
+    if worst["tau"] > 1 - 1e-12:
+        return f"The order of the systems is the same under {_and(names)} ({listed})."
+    matter = sum(row["matter"] for row in known)
+    if not any(row["swapped"] for row in known):
+        swaps = "no two systems swap, but some tie under one group only."
+    elif not matter:
+        swaps = "no swap is of systems that a group tells apart."
+    else:
+        verb = "is" if matter == 1 else "are"
+        swaps = f"{counted(matter, 'swap')} {verb} of systems that a group tells apart."
+    return (
+        f"The order repeats with a tau of at least {worst['tau']:.2f} "
+        f"({worst['first']} and {worst['second']}, {worst['measure']}); {swaps}"
+    )
 
 
 def _and(names: Sequence[str]) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from venire.planning.annotators_needed import AnnotatorsNeeded
 from venire.report.page import Page, plain
+from venire.tables.schema import counted
 
 
 def in_words(result: AnnotatorsNeeded) -> list[str]:
@@ -18,15 +21,25 @@ def in_words(result: AnnotatorsNeeded) -> list[str]:
     out = []
     for measure, judges in result.recommended.items():
         if judges is None:
-            out.append(f"{measure}: {result.settings['most']} judgments a pair are not enough for "
-                       f"{targets}")  # fmt: skip
+            most = result.settings["most"]
+            each = f"{counted(most, 'judgment')} a pair {'is' if most == 1 else 'are'}"
+            out.append(f"{measure}: {each} not enough for {targets}")
             continue
         row = next(
             row for row in result.rows if row["measure"] == measure and row["judges"] == judges
         )
         cost = "" if row["cost"] is None else f", at a cost of {row['cost']:,.2f}"
-        out.append(f"{measure}: {judges} judgments a pair are enough for {targets}{cost}")
+        each = f"{counted(judges, 'judgment')} a pair {'is' if judges == 1 else 'are'}"
+        out.append(f"{measure}: {each} enough for {targets}{cost}")
     return out
+
+
+def shown(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows as a table shows them: there is no column of costs where no price was given."""
+    priced = any(row.get("cost") is not None for row in rows)
+    return [
+        {name: value for name, value in row.items() if name != "cost" or priced} for row in rows
+    ]
 
 
 def write_annotators_needed(result: AnnotatorsNeeded, folder: str | Path) -> list[Path]:
@@ -67,7 +80,9 @@ def annotators_page(result: AnnotatorsNeeded) -> Page:
             )
         figure.update_xaxes(title="judgments a pair", dtick=1)
         figure.update_yaxes(title=name)
-        page.plot(figure, result.rows, caption=f"{title}: {text}, by judgments a pair.", digits=4)
+        page.plot(
+            figure, shown(result.rows), caption=f"{title}: {text}, by judgments a pair.", digits=4
+        )
     if result.truth:
         page.heading("Beside known grades")
         page.table(result.truth)

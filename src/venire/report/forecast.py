@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -10,6 +12,33 @@ from venire.planning.campaign import Forecast
 from venire.report.page import Page
 
 NAMES = ("depth", "overlap", "batch_size", "gold_size", "gold_errors")
+
+
+def shown(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows as a table shows them: judgments, a mean over the replays, to the next whole one."""
+    return [{**row, "judgments": round(row["judgments"])} for row in rows]
+
+
+def played_with(crowd: Mapping[str, Any]) -> str:
+    """Say which people, prices and times designs were played with.
+
+    Examples
+    --------
+    >>> from dataclasses import asdict
+    >>> from venire.planning.campaign import Crowd
+    >>> played_with(asdict(Crowd())).partition(";")[0]
+    'Played with 10% spam, the others right in 80%'
+    """
+    people = (
+        f"{crowd['spam']:.0%} spam, the others right in {crowd['accuracy']:.0%}"
+        if crowd["confusion"] is None
+        else "people as in the pilot"
+    )
+    paid = "are paid too" if crowd["pay_rejected"] else "are not paid"
+    return (
+        f"Played with {people}; {crowd['seconds']:g} seconds and {crowd['price']:g} a judgment, "
+        f"and a fee of {crowd['fee']:.0%}; rejected batches {paid}."
+    )
 
 
 def write_forecast(result: Forecast, folder: str | Path) -> list[Path]:
@@ -49,9 +78,12 @@ def forecast_page(result: Forecast) -> Page:
         )
     figure.update_xaxes(title="money")
     figure.update_yaxes(title="tau with the order under all known grades")
-    page.plot(figure, result.rows, caption="Money and order of the systems, a mark a design.")
+    page.plot(
+        figure, shown(result.rows), caption="Money and order of the systems, a mark a design."
+    )
     page.heading("Designs worth a look")
-    page.table(sorted(front, key=lambda row: float(row["money"])))
+    page.text(played_with(result.settings["crowd"]))
+    page.table(sorted(shown(front), key=lambda row: float(row["money"])))
     page.heading("Notes")
-    page.notes([*result.notes, *(f"{k}: {v}" for k, v in result.settings["crowd"].items())])
+    page.notes(result.notes)
     return page

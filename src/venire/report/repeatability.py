@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -27,6 +29,11 @@ def write_repeatability(result: Repeatability, folder: str | Path) -> list[Path]
     return repeatability_page(result).write_beside(
         tables, folder, footer=f"Venire {result.version}, seed {result.seed}"
     )
+
+
+def overall_named(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of strictness as a table shows them: over all grades, or one of them."""
+    return [{**row, "grade": "all" if row["grade"] is None else row["grade"]} for row in rows]
 
 
 def _frame(rows: list[dict[str, object]]) -> pl.DataFrame:
@@ -105,4 +112,8 @@ def _strictness(page: Page, result: Repeatability) -> None:
         )
     )
     figure.update_yaxes(title="offset, in grades")
-    page.plot(figure, result.strictness, caption="Offset of every group beside every other.")
+    page.plot(
+        figure,
+        overall_named(result.strictness),
+        caption="Offset of every group beside every other.",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import case, func, insert, select, update
@@ -273,14 +274,21 @@ def keep_forecast(
     return kept
 
 
-def forecast_of(session: Session, campaign_id: str) -> dict[str, Any] | None:
-    """The forecast that was kept last with a campaign."""
-    return session.scalar(
-        select(Decision.facts)
+def kept_forecast(session: Session, campaign_id: str) -> tuple[dict[str, Any], datetime] | None:
+    """The forecast that was kept last with a campaign, and when."""
+    found = session.scalar(
+        select(Decision)
         .where(Decision.kind == "forecast", Decision.subject == campaign_id)
         .order_by(Decision.seq.desc())
         .limit(1)
     )
+    return None if found is None else (found.facts, found.decided_at)
+
+
+def forecast_of(session: Session, campaign_id: str) -> dict[str, Any] | None:
+    """The forecast that was kept last with a campaign."""
+    found = kept_forecast(session, campaign_id)
+    return None if found is None else found[0]
 
 
 def beside_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from datetime import datetime, timedelta
 from functools import cache
@@ -242,7 +243,8 @@ def invitation(session: Session, secret: str, *, lock: bool = False) -> Invitati
     query = select(Invitation).where(Invitation.token_hash == _hash(secret))
     found = session.scalar(query.with_for_update() if lock else query)
     if found is None or found.revoked_at is not None:
-        raise NotFound("invitation", "of this link; ask for a new one")
+        why = "this link leads nowhere: a part of it is missing, or it was taken back"
+        raise NotFound("invitation", "", f"{why}; ask for a new one")
     if found.used_at is not None and found.kind != "campaign":
         raise Conflict("this link was used already; sign in, or ask for a new one")
     if found.expires_at < now():
@@ -292,8 +294,24 @@ def worker(session: Session, secret: str, worker_id: str) -> tuple[User, str]:
         raise Conflict("this link is for one person, not for a crowd platform")
     if not worker_id.strip() or len(worker_id) > 200:
         raise BadSetting("the platform gave no worker id; open the link from the platform")
+    if _UNFILLED.fullmatch(worker_id.strip()):
+        raise BadSetting(
+            f"this link has {worker_id.strip()!r} where your worker id should be: the platform did "
+            "not fill it in. Open the task from the platform; if it says this again, tell the "
+            "requester that the link must be entered where the platform fills in such placeholders"
+        )
     campaign = get_campaign(session, found.campaign_id)
     return worker_user(session, campaign, worker_id), campaign.id
+
+
+# A placeholder that no platform has filled in, as {{%PROLIFIC_PID%}}, ${workerId}, %workerId%,
+# {{workerId}}, [workerId], <workerId>, $workerId or …; the bare name of one; MTurk's of a preview.
+_UNFILLED = re.compile(
+    r"""\{.*\} | \$.* | %.*% | \[.*\] | <.*> | \.{3} | … | ASSIGNMENT_ID_NOT_AVAILABLE
+    | (?:(?:assignment|annotator|participant|prolific)[ _-]?)? (?:worker|user|pid) (?:[ _-]?id)?
+    | (?:worker|participant|annotator|assignment)[ _-]?id""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
 
 
 def worker_user(session: Session, campaign: Campaign, worker_id: str) -> User:

@@ -83,7 +83,7 @@ class GroupedPools:
         """
         missing = [name for name in PAIR if name not in pool.columns]
         if missing:
-            raise MissingColumns(missing, pool.columns, "the pool")
+            raise MissingColumns(missing, pool.columns, "the pool", renamed=False)
         frame = pool.select(PAIR).unique(maintain_order=True)
         notes = []
         if frame.height < pool.height:

@@ -52,6 +52,15 @@ def new_id() -> str:
     return secrets.token_urlsafe(16)
 
 
+CODE_LETTERS = "34679ACDEFGHJKMNPQRTUVWXY"
+"""Without those that look alike: 0 and O, 1, I and L, 2 and Z, 5 and S, 8 and B."""
+
+
+def new_code() -> str:
+    """A code to be copied by hand, that cannot be guessed: 12 of 25 letters, 55 random bits."""
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(12))
+
+
 def now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)

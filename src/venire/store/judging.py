@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from venire.store.base import Base, new_id, now
+from venire.store.base import Base, new_code, new_id, now
 
 #: What a lease can be, and whether it then fills one of the k places of its document.
 FILLS = {
@@ -39,8 +39,8 @@ class Campaign(Base):
     wave: Mapped[int] = mapped_column(default=1)
     state: Mapped[str] = mapped_column(default="draft")
     settings: Mapped[dict[str, Any]]
-    code_done: Mapped[str] = mapped_column(default=new_id)
-    code_failed: Mapped[str] = mapped_column(default=new_id)
+    code_done: Mapped[str] = mapped_column(default=new_code)
+    code_failed: Mapped[str] = mapped_column(default=new_code)
     created_at: Mapped[datetime] = mapped_column(default=now)
     opened_at: Mapped[datetime | None]
     closed_at: Mapped[datetime | None]

@@ -111,9 +111,11 @@ def bar(*, enabled: bool | None = None) -> Iterator[Progress]:
     if enabled is None:
         enabled = sys.stderr.isatty()
     if not enabled:
+        said: set[str] = set()
 
         def plain(event: Event) -> None:
-            if event.total is None:
+            if event.total is None and event.task not in said:
+                said.add(event.task)
                 click.echo(f"{event.task} ...", err=True)
 
         yield plain

@@ -115,5 +115,5 @@ async def _http(request: Request, error: Exception) -> Response:
 def from_environment() -> FastAPI:
     """The application of one worker among several; ``venire serve --workers`` says where."""
     store = Store(os.environ["VENIRE_DATABASE"])
-    media, exports = folder_at(os.environ["VENIRE_MEDIA"]), Path(os.environ["VENIRE_EXPORTS"])
-    return create_app(store, media=media, exports=exports, first=False)
+    media, exports = folder_at(os.environ["VENIRE_MEDIA"]), os.environ.get("VENIRE_EXPORTS")
+    return create_app(store, media=media, exports=Path(exports) if exports else None, first=False)

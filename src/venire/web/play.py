@@ -118,7 +118,10 @@ def _served(store: Store, media: Path) -> Iterator[str]:
     """A server on a free port of this machine, for as long as the block lasts."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
-        config = uvicorn.Config(create_app(store, media=media), log_level="error")
+        # A connection that rests while others judge must not be closed under the next request.
+        config = uvicorn.Config(
+            create_app(store, media=media), log_level="error", timeout_keep_alive=600
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()

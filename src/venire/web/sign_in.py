@@ -9,6 +9,8 @@ from sqlalchemy import select
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from venire.http.deps import COOKIE, CurrentUser, MaybeUser, Reading, TheStore, page, set_cookie
+from venire.judging.batches import at_work
+from venire.judging.shown import codes
 from venire.service import people
 from venire.store.judging import Campaign
 from venire.store.people import Membership
@@ -16,6 +18,7 @@ from venire.store.studies import Study
 
 router = APIRouter()
 _WORKER_NAMES = ("worker", "workerId", "PROLIFIC_PID", "worker_id", "assignment_worker")
+_ASSIGNMENT_NAMES = ("assignmentId", "assignment_id")
 _PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
@@ -91,13 +94,18 @@ def join(store: TheStore, secret: str, user: CurrentUser) -> Response:
 
 @router.get("/c/{secret}", include_in_schema=False)
 def from_platform(request: Request, store: TheStore, secret: str) -> Response:
-    """A worker of a crowd platform, known by the id in the address."""
+    """A worker of a crowd platform, known by the id in the address.
+
+    Who handed in a batch before and has none open sees their codes first.
+    """
     given = request.query_params
-    if given.get("assignmentId") == _PREVIEW:
+    if any(given.get(name) == _PREVIEW for name in _ASSIGNMENT_NAMES):
         return page("preview.html", request, user=None)
     worker_id = next((given[name] for name in _WORKER_NAMES if given.get(name)), "")
     user, campaign_id = store.write(lambda session: people.worker(session, secret, worker_id))
-    response = RedirectResponse(f"/judge/{campaign_id}", 303)
+    with store.reading() as session:
+        done = bool(codes(session, user)) and not at_work(session, campaign_id, user.id)
+    response = RedirectResponse("/work" if done else f"/judge/{campaign_id}", 303)
     set_cookie(response, request, store.write(lambda s: people.sign_in(s, user.id)))
     return response
 
@@ -116,7 +124,7 @@ def home(user: MaybeUser, session: Reading) -> Response:
 
 @router.get("/work", include_in_schema=False)
 def work(request: Request, user: CurrentUser, session: Reading) -> HTMLResponse:
-    """The campaigns that wait for this annotator."""
+    """The campaigns that wait for this annotator, and the codes of a platform's worker."""
     rows = session.execute(
         select(Campaign.id, Campaign.name, Study.name, Membership.paused_at)
         .join(Study, Study.id == Campaign.study_id)
@@ -124,7 +132,7 @@ def work(request: Request, user: CurrentUser, session: Reading) -> HTMLResponse:
         .where(Membership.user_id == user.id, Membership.role != "viewer", Campaign.state == "open")
         .order_by(Study.name, Campaign.wave)
     ).all()
-    return page("work.html", request, user=user, rows=rows)
+    return page("work.html", request, user=user, rows=rows, codes=codes(session, user))
 
 
 def _signed(request: Request, store: TheStore, user_id: str, name: str) -> Response:

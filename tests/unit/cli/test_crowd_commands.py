@@ -6,10 +6,13 @@ import json
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 
 from studies_for_tests import judge_batch, make_study
 from venire import Runs
 from venire.service.studies import put_file
+from venire.store.judging import Batch, Campaign
+from venire.store.people import User
 from venire.store.schema import upgrade
 from venire.store.session import Store
 
@@ -47,7 +50,7 @@ def test_simulate_annotators(venire_json, files, runs):
     )  # fmt: skip
     assert [row["judges"] for row in found["rows"]] == [1, 2, 3, 4]
     assert found["rows"][2]["cost"] == 0.5 * 3 * 40
-    assert "judgments a pair are enough" in found["notes"][0]
+    assert "1 judgment a pair is enough" in found["notes"][0]
     assert (files / "out" / "truth.csv").is_file()
     assert "Beside known grades" in (files / "out" / "report.html").read_text()
     alone = venire_json("simulate", "annotators", files / "judged.csv", "--truth", files / "qrels")
@@ -114,13 +117,23 @@ def test_a_campaign_by_files(venire_json, venire_error, study, tmp_path):
                           "-o", out / "up.csv")  # fmt: skip
     # Label 1 is relevant: right for one gold, wrong for the other.
     assert [row["approve"] for row in decided["rows"]] == [False]
+    assert decided["rows"][0]["reason"] == "1 of 2 gold wrong (0 allowed)"
+    assert len(decided["notes"]) == 1
     assert (
         next(csv.DictReader((out / "up.csv").read_text(encoding="utf-8").splitlines()))["Reject"]
-        == "1 of 2 gold wrong (0 allowed)"
+        == "The answers did not meet the quality standard of this task."
     )
 
 
 def test_next_and_trust_of_a_study(venire_json, study, tmp_path):
+    # A second opinion that differs on a few: of one annotator alone nothing can be expected.
+    store = Store.at(study)
+    with store.reading() as session:
+        wave = session.scalars(select(Campaign.id)).one()
+        done = session.scalars(select(Batch.annotator_id)).one()
+        other = next(one for one in session.scalars(select(User.id)) if one != done)
+    judge_batch(store, wave, other, lambda pair: 2 * (pair % 2 or pair % 3 == 0))
+    store.close()
     found = venire_json("study", "next", "Study", "--campaign", "wave 1", "--budget", "2",
                         "--apply", "--database", study)  # fmt: skip
     assert len(found["rows"]) == 2
@@ -131,3 +144,21 @@ def test_next_and_trust_of_a_study(venire_json, study, tmp_path):
                         "--campaign", f"expert={expert}", "-m", "AP")  # fmt: skip
     assert trust["rows"][0]["first"] == "wave 1"
     assert json.dumps(trust["settings"])
+
+
+def test_decisions_count_what_is_in_neither_file(venire_json, study, tmp_path):
+    where = ["--campaign", "wave 1", "--platform", "mturk", "--database", study]
+    path = tmp_path / "results.csv"
+    path.write_text(
+        "AssignmentId,WorkerId,AssignmentStatus,Input.hit,Answer.grade_1\n"
+        "A,W,Submitted,nowhere,1\nB,V,Approved,nowhere,1\n"
+    )
+    made = venire_json("study", "crowd", "decisions", "Study", path, *where, "-o",
+                       tmp_path / "up.csv")  # fmt: skip
+    assert made["notes"] == [
+        f"0 to approve, 0 to reject; written to {tmp_path / 'up.csv'}",
+        "2 in neither: 1 unknown HIT, 1 approved before; decide on the platform what it has not "
+        "decided",
+        "line 2: unknown HIT: A: nowhere was not exported here",
+        "line 3: approved before: B: the platform knows its decision already",
+    ]

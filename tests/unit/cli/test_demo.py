@@ -23,6 +23,10 @@ def test_the_demo_ends_with_a_page_and_says_how_near_each_model_came(demo):
     # The crowd is a quarter spam: the mixture must come nearer than the mean of the labels.
     assert rows["ordinal-mixture"]["mse"] < 0.5 * rows["mean"]["mse"]
     assert any("the second part was left out" in note for note in result["notes"])
+    # What was made, each said once: the page, and how to open the study.
+    assert sum("report.html" in note for note in result["notes"]) == 1
+    assert sum(f"venire serve {folder / 'study'}" in note for note in result["notes"]) == 1
+    assert (folder / "study" / "venire.db").is_file()
     page = (folder / "report.html").read_text()
     assert "From a noisy crowd" in page
     files = {path.name for path in folder.iterdir()}

@@ -122,3 +122,12 @@ def test_wrong_input_is_told(known, crowd):
         annotators_needed(crowd, known.runs, rule="median")
     with pytest.raises(BadSetting, match="source"):
         annotators_needed(crowd, known.runs, source="air")
+
+
+def test_words_and_tables_fit_one_judgment_and_no_price(known, crowd):
+    from venire.report.annotators_needed import in_words, shown
+
+    found = annotators_needed(crowd, known.runs, ["AP"], most=2, draws=3, target_tau=-1.0)
+    assert in_words(found) == ["AP: 1 judgment a pair is enough for a tau of -1"]
+    assert "cost" in found.rows[0]
+    assert "cost" not in shown(found.rows)[0]

@@ -146,3 +146,34 @@ def test_qrels_of_the_trial_are_binary():
     first = next(row for row in rows if row["way"] == "next best")
     assert first["tau"] == equal[0]["tau"]
     assert saved(rows, 1)[1] is not None
+
+
+def test_pairs_that_would_change_nothing_are_not_chosen():
+    # `a` and `b` change places. No system has the others: whatever is said of them moves both
+    # average precisions alike, as these are equal.
+    one = Runs.from_dict({"q": {"a": 2.0, "b": 1.0}}, run_id="one")
+    two = Runs.from_dict({"q": {"b": 2.0, "a": 1.0}}, run_id="two")
+    labels = {"a": (0, 1), "b": (0, 1), "c": (0, 1), "d": (1, 1), "e": (0, 0), "f": (0, 0)}
+    table = Judgments.from_dict(
+        {
+            "query_id": ["q"] * 12,
+            "doc_id": [doc for doc in labels for _ in range(2)],
+            "annotator_id": list("xy" * 6),
+            "label": [label for pair in labels.values() for label in pair],
+        }
+    )
+    found = next_best(table, 5, runs=Runs(pl.concat([one.frame, two.frame])))
+    assert sorted(found.frame["doc_id"]) == ["a", "b"]
+    assert found.notes == (
+        "only 2 pairs can be expected to change anything by another judgment; none is asked for of "
+        "the other 4",
+    )
+    # Annotators who give one label each tell nothing: all gains are 0, but for rounding.
+    flat = table.frame.with_columns((pl.col("annotator_id") == "y").cast(pl.Int64).alias("label"))
+    blind = Judgments.of(flat.select("query_id", "doc_id", "annotator_id", "label"))
+    both = Runs(pl.concat([one.frame, two.frame]))
+    assert next_best(blind, 3, runs=both).frame.height == 0
+    assert next_best(blind, 3, by="grade").frame.height == 0
+    # The same run twice: nothing tells them apart.
+    same = Runs(pl.concat([one.frame, one.frame.with_columns(pl.lit("two").alias("run_id"))]))
+    assert next_best(table, 3, runs=same).frame.height == 0

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from venire.errors import BadSetting
-from venire.reliability.rank_correlation import RankCorrelation, places, tau_ap, tau_b
+from venire.reliability.rank_correlation import RankCorrelation, places, tau_ap, tau_ap_b, tau_b
 
 TEN = list(range(10, 0, -1))
 
@@ -72,3 +72,48 @@ def test_wrong_input():
 
 def test_places_share_the_best():
     assert places([1.0, 1.0, 0.5]).tolist() == [1, 1, 3]
+
+
+# The data and the coefficients, to four digits, of the tests of ircor, the package of the paper's
+# authors (tests/testthat, version 1.1): scores without ties, and the same rounded.
+IRCOR = [
+    (
+        [0.897, 0.372, 0.908, 0.898, 0.661, 0.062, 0.177, 0.384, 0.498, 0.992],
+        [0.82, 0.406, 0.817, 0.953, 0.673, 0.073, 0.364, 0.547, 0.589, 0.988],
+        [0.9, 0.4, 0.9, 0.9, 0.7, 0.1, 0.2, 0.4, 0.5, 1],
+        [0.8, 0.4, 0.8, 1, 0.7, 0.1, 0.4, 0.5, 0.6, 1],
+        (0.8519, 0.7454, 0.8333, 0.7321),
+    ),
+    (
+        [0.266, 0.573, 0.202, 0.945, 0.629, 0.206, 0.687, 0.77, 0.718, 0.38],
+        [0.263, 0.843, 0.728, 0.928, 0.08, 0.114, 0.467, 0.641, 0.973, 0.644],
+        [0.3, 0.6, 0.2, 0.9, 0.6, 0.2, 0.7, 0.8, 0.7, 0.4],
+        [0.3, 0.8, 0.7, 0.9, 0.1, 0.1, 0.5, 0.6, 1, 0.6],
+        (0.2504, 0.2692, 0.2880, 0.297),
+    ),
+    (
+        [0.185, 0.573, 0.944, 0.129, 0.468, 0.553, 0.761, 0.405, 0.976, 0.445],
+        [0.845, 0.272, 0.275, 0.924, 0.605, 0.334, 0.162, 0.872, 0.018, 0.25],
+        [0.2, 0.6, 0.9, 0.1, 0.5, 0.6, 0.8, 0.4, 1, 0.4],
+        [0.8, 0.3, 0.3, 0.9, 0.6, 0.3, 0.2, 0.9, 0, 0.2],
+        (-0.6971, -0.5558, -0.668, -0.7047),
+    ),
+]
+
+
+@pytest.mark.parametrize(("x", "y", "x_tied", "y_tied", "wanted"), IRCOR)
+def test_ap_correlations_beside_the_authors_package(x, y, x_tied, y_tied, wanted):
+    plain, one_tied, both_ways, both_tied = wanted
+    assert tau_ap(x, y) == pytest.approx(plain, abs=5e-5)
+    assert tau_ap(x, y_tied) == pytest.approx(one_tied, abs=5e-5)
+    assert tau_ap_b(x, y) == pytest.approx(both_ways, abs=5e-5)
+    assert tau_ap_b(x_tied, y_tied) == pytest.approx(both_tied, abs=5e-5)
+    assert tau_ap_b(y_tied, x_tied) == pytest.approx(both_tied, abs=5e-5)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equal_rankings_have_an_ap_correlation_of_one_tied_or_not(seed):
+    scores = np.random.default_rng(seed).integers(0, 4, 9)
+    assert tau_ap_b(scores, scores * 2 + 1) == pytest.approx(1.0)
+    assert tau_ap_b(scores, np.ones(9)) is None
+    assert tau_ap_b([1.0], [1.0]) is None

@@ -120,7 +120,7 @@ def test_only_pairs_of_all_groups_count_unless_asked():
     own = repeatability(groups, runs, ["P@1"], pairs="own")
     assert shared.scores.sort("run_id")["A"].to_list() == [1.0, 0.0]
     assert own.scores.sort("run_id")["A"].to_list() == [1.0, 1.0]
-    assert any("A: 1 pairs that not all groups judged, not used" in note for note in shared.notes)
+    assert any("A: 1 pair that not all groups judged, not used" in note for note in shared.notes)
     tied = own.orders[0]
     assert tied["tau"] is None
     assert "Nothing can be said" in own.sentence
@@ -190,3 +190,61 @@ def test_judgments_give_agreement_within():
     assert within["agreement"] == 0.75
     between = {row["measure"]: row["value"] for row in rows if row["first"] != row["second"]}
     assert between["agreement"] == 1.0
+
+
+def few(topics, grades, other=None):
+    """Five systems that find the relevant document in the first place, or ever later, of each."""
+    docs = [f"d{at}" for at in range(5)]
+    runs = Runs(pl.concat([
+        Runs.from_dict(
+            {f"q{t}": {d: float((at - shift) % 5) for at, d in enumerate(docs)}
+             for t in range(topics)}, run_id=f"s{shift}").frame
+        for shift in range(5)
+    ]))  # fmt: skip
+    qrels = [
+        Qrels.from_dict({f"q{t}": dict(zip(docs, row, strict=False)) for t in range(topics)})
+        for row in (grades, other or grades)
+    ]
+    return repeatability({"A": Group(qrels[0]), "B": Group(qrels[1])}, runs, ["AP", "P@1"])
+
+
+def test_what_is_too_little_to_tell_is_said_first():
+    one = few(1, [1, 0, 0])
+    # Equal grades: the same order, with ties, in tau_ap too.
+    assert [(row["tau"], row["tau_ap"]) for row in one.orders] == [(1.0, 1.0)] * 2
+    assert one.orders[0]["tau_low"] is None
+    assert one.sentence.startswith(
+        "Whether the order repeats cannot be told yet: the systems are scored on 1 topic (3 pairs "
+        "judged by all groups), of which tau has no interval; judge 6 topics or more. "
+        "So far: The order of the systems is the same under A and B"
+    )
+    assert one.notes[0] == "3 pairs of 1 topic were judged by all groups"
+    # Five topics that agree have an interval; by a sign test they could still be chance.
+    five = few(5, [1, 0, 0])
+    assert five.orders[0]["tau_low"] == 1.0
+    assert five.sentence.startswith("Whether the order repeats cannot be told yet: ")
+    assert few(6, [1, 0, 0]).sentence.startswith("The order of the systems is the same")
+
+
+def test_an_order_that_differs_by_ties_only_is_not_called_the_same():
+    # B finds two documents relevant: two systems that tie under A are apart under B, none swaps.
+    found = few(6, [1, 0, 0, 0, 0], [1, 1, 0, 0, 0])
+    row = next(row for row in found.orders if row["measure"] == "P@1")
+    assert row["swapped"] == 0
+    assert row["tau"] < 1
+    assert "the same" not in found.sentence
+
+
+def test_a_measure_by_which_all_tie_is_named():
+    found = few(6, [1, 1, 1, 1, 1], [1, 0, 0, 0, 0])
+    assert found.sentence.startswith("Nothing can be said of the order")
+    runs = Runs(pl.concat([
+        Runs.from_dict({f"q{t}": {"a": 3.0, "b": 2.0, "c": 1.0} for t in range(6)},
+                       run_id="one").frame,
+        Runs.from_dict({f"q{t}": {"a": 3.0, "c": 2.0, "b": 1.0} for t in range(6)},
+                       run_id="two").frame,
+    ]))  # fmt: skip
+    qrels = Qrels.from_dict({f"q{t}": {"a": 1, "b": 1, "c": 0} for t in range(6)})
+    both = repeatability({"A": Group(qrels), "B": Group(qrels)}, runs, ["AP", "P@1"])
+    assert "is the same under A and B (AP)." in both.sentence
+    assert "By P@1 all systems tie" in both.sentence

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from venire.terminal.output import emit
+from venire.progress import Event
+from venire.terminal.output import bar, emit
 
 ROWS = [{"name": "a", "value": 0.123456789, "n": 1234}, {"name": "b,c", "value": None, "n": 5}]
 
@@ -50,3 +51,12 @@ def test_output_goes_to_a_file(capsys, tmp_path):
 def test_json_never_says_nan(capsys, value):
     emit("test", [{"x": value}], form="json", settings={}, notes=[])
     assert json.loads(capsys.readouterr().out)["rows"] == [{"x": None}]
+
+
+def test_a_task_is_said_once_where_there_is_no_terminal(capsys):
+    with bar(enabled=False) as progress:
+        for done in range(50):
+            progress(Event("a long task", done, None, f"{done} steps"))
+        progress(Event("another", 0, None))
+        progress(Event("a counted task", 0, 10))
+    assert capsys.readouterr().err.splitlines() == ["a long task ...", "another ..."]
