@@ -87,8 +87,11 @@ def paths(world):
 
 @pytest.mark.parametrize(
     ("scheme", "rules"),
-    [("light", {}), ("dark", {"runOnly": ["color-contrast"]})],  # dark differs in colours only
-    ids=["light", "dark"],
+    [
+        pytest.param("light", {}, id="light"),
+        # Dark differs in colours only.
+        pytest.param("dark", {"runOnly": ["color-contrast"]}, id="dark", marks=pytest.mark.slow),
+    ],
 )
 def test_axe_finds_nothing_serious(world, address, page, scheme, rules):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()

@@ -252,6 +252,7 @@ def test_from_a_new_study_to_every_pool_in_groups(wizard_server, digits, page, t
     assert "the current setting" in page.locator("#count-settings").inner_text()
 
 
+@pytest.mark.slow
 def test_hopeless_vectors_recommend_one_at_a_time(wizard_server, digits, imported, page):
     page.goto(f"{wizard_server.url}/studies/{imported}/simulation")
     put_vectors(page, digits.noise)

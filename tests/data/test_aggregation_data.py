@@ -61,7 +61,7 @@ def test_the_command_says_what_was_read_and_the_votes_score_as_published(capsys)
         assert found == pytest.approx(values, abs=5e-4)
 
 
-@pytest.mark.parametrize("difficulty", ["query", "item"])
+@pytest.mark.parametrize("difficulty", [pytest.param("query", marks=pytest.mark.slow), "item"])
 def test_the_mixture_on_trec(trec, difficulty):
     judgments, gold = trec
     truth = against_gold(OrdinalMixture(difficulty=difficulty, restarts=3).fit(judgments), gold)
@@ -94,6 +94,7 @@ def test_reference_values_on_web_relevance(web, name):
     assert (truth.mse, truth.pearson, truth.accuracy) == pytest.approx(expected, abs=0.01)
 
 
+@pytest.mark.slow
 def test_nine_fakes_an_item_on_web_relevance(web):
     judgments, gold = web
     truth = against_gold(OrdinalMixture().fit(add_fakes(judgments, 9, seed=1)), gold)

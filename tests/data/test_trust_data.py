@@ -182,6 +182,7 @@ def test_leave_one_out_of_the_article(cranfield, depth, moved):
     assert not result.notes
 
 
+@pytest.mark.slow
 def test_the_pool_of_one_family_of_the_article(cranfield):
     qrels = pooled(cranfield, 10, FAMILY)
     table = rank(qrels, cranfield[0], ties="file-order")

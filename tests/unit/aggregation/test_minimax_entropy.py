@@ -76,7 +76,10 @@ def test_the_gradient_is_that_of_finite_differences(tiny, form):
     assert found == pytest.approx(expected, abs=1e-4)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "form",
+    [pytest.param(one, marks=[pytest.mark.slow] if one == "ordinal" else []) for one in FORMS],
+)
 def test_with_grades_held_it_climbs_to_the_maximum_that_scipy_finds(tiny, form):
     problem = problem_of(tiny, form)
     rng = np.random.default_rng(2)

@@ -74,6 +74,7 @@ def test_one_of_three_judgments_is_enumerated():
     assert of(found, "P@1", "sd")[2] == 0.0
 
 
+@pytest.mark.slow
 def test_two_of_four_are_all_pairs_equally_often():
     labels = [0, 0, 1, 1]
     table = Judgments.from_dict({"query_id": ["q"] * 4, "doc_id": ["a"] * 4,
