@@ -1,8 +1,9 @@
 """200 simulated annotators for two minutes on PostgreSQL, over HTTP: how long saving takes.
 
-``python benchmarks/load.py [annotators] [seconds]``. The server runs two workers on this machine,
-and so do the annotators: what they cost is in the figures. Each reads a document for three seconds
-on average, then saves a label; every twentieth save is sent twice.
+``python benchmarks/load.py [annotators] [seconds] [reading]``. The server runs two workers on this
+machine, and so do the annotators: what they cost is in the figures. Each reads a document for five
+seconds on average (what judging one image takes by the table of simulated annotators) or as long
+as said, then saves a label; every twentieth save is sent twice.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ from venire.service import people  # noqa: E402
 from venire.store.schema import upgrade  # noqa: E402
 from venire.store.session import Store  # noqa: E402
 
-READING = 3.0
+READING = float(sys.argv[3]) if len(sys.argv) > 3 else 5.0
 
 
 async def annotator(client, campaign, cookie, until, seed, times, errors):
@@ -132,7 +133,8 @@ def main():
         web.wait(30)
         store.close()
         server.communicate("stop\n", timeout=60)
-    print(f"{number} annotators, {seconds:g} s, 2 workers, PostgreSQL, {len(errors)} errors")
+    print(f"{number} annotators, {seconds:g} s, {READING:g} s a document, 2 workers, PostgreSQL")
+    print(f"{len(errors)} errors")
     print(f"{'':10} {'requests':>9} {'a second':>9} {'median ms':>10} {'p95 ms':>8} {'p99 ms':>8}")
     for kind, found in times.items():
         ms = np.array(found) * 1000
