@@ -228,6 +228,8 @@ def crowds() -> tuple[list[Row], list[Row]]:
 
 def main() -> None:
     parts = set(sys.argv[1:]) or set("1234")
+    if not parts <= set("1234"):
+        sys.exit(f"frontier.py: parts are 1, 2, 3 and 4, not {', '.join(sorted(parts))}")
     page = Page("Aggregation at the frontier")
     every: list[Row] = []
     jobs = []
