@@ -9,12 +9,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from venire.errors import UnknownName
 from venire.judging.review import told
 from venire.platforms.answers import NAMELESS, Assignment, Problems, once
-from venire.platforms.export import PLATFORMS
-from venire.platforms.importing import READERS, WRITERS, Desk
-from venire.service.campaigns import get_campaign
+from venire.platforms.importing import WRITERS, Desk, read_results
 
 
 @dataclass(frozen=True)
@@ -62,11 +59,7 @@ def decisions(
     columns : mapping, optional
         The platform's name of a column -> its name in the file.
     """
-    if platform not in PLATFORMS:
-        raise UnknownName("platform", platform, PLATFORMS)
-    campaign = get_campaign(session, campaign_id)
-    problems = Problems()
-    found = READERS[platform](path, columns or {}, problems)
+    campaign, problems, found = read_results(session, campaign_id, platform, path, columns)
     read = once(found, problems)
     desk = Desk(session, campaign, platform, Problems(), Counter(), campaign.created_at)
     made: dict[str, tuple[bool, str]] = {}

@@ -52,6 +52,21 @@ class Imported:
     problems: list[dict[str, object]]
 
 
+def read_results(
+    session: Session,
+    campaign_id: str,
+    platform: str,
+    path: str,
+    columns: Mapping[str, str] | None,
+) -> tuple[Campaign, Problems, list[Assignment]]:
+    """The campaign, and the assignments of a platform's result file with what is wrong in it."""
+    if platform not in PLATFORMS:
+        raise UnknownName("platform", platform, PLATFORMS)
+    campaign = get_campaign(session, campaign_id)
+    problems = Problems()
+    return campaign, problems, READERS[platform](path, columns or {}, problems)
+
+
 def import_results(
     session: Session,
     campaign_id: str,
@@ -83,11 +98,7 @@ def import_results(
     BadLine, MissingColumns
         The file cannot be read; nothing is taken in then.
     """
-    if platform not in PLATFORMS:
-        raise UnknownName("platform", platform, PLATFORMS)
-    campaign = get_campaign(session, campaign_id)
-    problems = Problems()
-    found = READERS[platform](path, columns or {}, problems)
+    campaign, problems, found = read_results(session, campaign_id, platform, path, columns)
     counts: Counter[str] = Counter(dict.fromkeys(_COUNTS, 0))
     names = {one.id for one in found} | set(problems.unread)
     counts["rows"], counts["without_ids"] = problems.lines, problems.nameless
