@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from venire.cli.shared.options import SEED, pairs, read_judgments, reading, setting_value
+from venire.cli.shared.output import FORMAT, bar, emit
 from venire.errors import BadSetting
 from venire.models import DEFAULT
-from venire.terminal.options import SEED, pairs, read_judgments, reading, setting_value
-from venire.terminal.output import FORMAT, bar, emit
 
 RULES = ("mode", "rounded-mean", "real")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from venire.terminal.options import SEED, read_judgments, reading
-from venire.terminal.output import FORMAT, emit
+from venire.cli.shared.options import SEED, read_judgments, reading
+from venire.cli.shared.output import FORMAT, emit
 
 BY = ("topic", "grade", "annotator")
 

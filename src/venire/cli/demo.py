@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from venire.terminal.options import SEED
-from venire.terminal.output import FORMAT, bar, emit
+from venire.cli.shared.options import SEED
+from venire.cli.shared.output import FORMAT, bar, emit
 
 
 @click.command("demo")

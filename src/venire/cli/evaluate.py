@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
+from venire.cli.shared.options import SEED
+from venire.cli.shared.output import FORMAT, emit
 from venire.errors import BadSetting
-from venire.terminal.options import SEED
-from venire.terminal.output import FORMAT, emit
 
 TIES = ("trec", "docid-ascending", "file-order")
 TOPICS = ("qrels", "run")

@@ -19,8 +19,8 @@ COMMANDS = {
     "evaluate": ("venire.cli.evaluate:evaluate_command", "Score runs under settled grades."),
     "compare": ("venire.cli.evaluate:compare_command", "Tell which of two runs is better."),
     "trust": ("venire.cli.trust:command", "Say how far a ranking of runs can be trusted."),
-    "simulate": ("venire.cli.simulate:group", "Try judging out on known grades."),
-    "study": ("venire.cli.study:group", "Make studies, fill them, take out what was judged."),
+    "simulate": ("venire.cli.simulate.pools:group", "Try judging out on known grades."),
+    "study": ("venire.cli.study.main:group", "Make studies, fill them, take out what was judged."),
     "serve": ("venire.cli.serve:command", "Serve the web application where people judge."),
     "demo": ("venire.cli.demo:command", "Run the whole chain on a small made-up collection."),
 }

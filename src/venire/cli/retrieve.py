@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
+from venire.cli.shared.output import FORMAT, emit
 from venire.errors import BadSetting
-from venire.terminal.output import FORMAT, emit
 
 TIES = ("trec", "docid-ascending", "file-order")
 

@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from venire.cli.evaluate import DRAWS, KEEP, OVER, POSTERIOR, TIE
+from venire.cli.shared.database import DATABASE
+from venire.cli.shared.options import SEED, read_judgments, reading
+from venire.cli.shared.output import FORMAT, emit
 from venire.errors import BadSetting, DataError, MissingColumns
-from venire.terminal.database import DATABASE
-from venire.terminal.options import SEED, read_judgments, reading
-from venire.terminal.output import FORMAT, emit
 
 
 def read_groups(path: str) -> dict[str, str]:
@@ -145,7 +145,7 @@ def command(
     if campaigns:
         if judgments or posterior or groups:
             raise BadSetting("--judgments, --posterior and --groups are not for --campaign")
-        from venire.commands.repeatability import run as compare_campaigns
+        from venire.cli.repeatability import run as compare_campaigns
 
         compare_campaigns(
             campaigns,

@@ -6,8 +6,8 @@ import pytest
 
 from venire import Qrels
 from venire.cli.aggregate import RULES
+from venire.cli.shared.options import REPEATS
 from venire.tables.judgments import REPEATS as TABLE_REPEATS
-from venire.terminal.options import REPEATS
 
 
 def test_choices_are_those_of_the_library():

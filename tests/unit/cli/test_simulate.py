@@ -1,6 +1,6 @@
 import pytest
 
-from venire.cli import simulate
+from venire.cli.simulate import pools as simulate
 from venire.tables.runs import TIES
 
 ARTICLE = {"A": [3, 7, 12, 5, 9], "B": [7, 3, 15, 22, 5], "C": [12, 40, 3, 7, 18]}

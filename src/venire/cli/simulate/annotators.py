@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from venire.terminal.options import SEED, read_judgments, reading
-from venire.terminal.output import FORMAT, emit
-from venire.terminal.runs import read_runs
+from venire.cli.shared.options import SEED, read_judgments, reading
+from venire.cli.shared.output import FORMAT, emit
+from venire.cli.shared.run_files import read_runs
 
 
 @click.command("annotators")

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from venire.cli.shared.database import DATABASE, opened
+from venire.cli.shared.options import pairs
+from venire.cli.shared.output import FORMAT, emit
 from venire.errors import BadSetting
-from venire.terminal.database import DATABASE, opened
-from venire.terminal.options import pairs
-from venire.terminal.output import FORMAT, emit
 
 CAMPAIGN = click.option("--campaign", required=True, metavar="NAME", help="The campaign.")
 PLATFORM = click.option(

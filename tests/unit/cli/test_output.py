@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from venire.cli.shared.output import bar, emit
 from venire.progress import Event
-from venire.terminal.output import bar, emit
 
 ROWS = [{"name": "a", "value": 0.123456789, "n": 1234}, {"name": "b,c", "value": None, "n": 5}]
 

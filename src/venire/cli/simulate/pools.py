@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from venire.cli import simulate_grouping
 from venire.cli.pool import numbers
-from venire.commands import annotators, campaign
+from venire.cli.shared.options import SEED, pairs
+from venire.cli.shared.output import FORMAT, emit
+from venire.cli.simulate import annotators, campaign
+from venire.cli.simulate import grouping as simulate_grouping
 from venire.errors import BadSetting, DataError
-from venire.terminal.options import SEED, pairs
-from venire.terminal.output import FORMAT, emit
 
 if TYPE_CHECKING:
     from venire.tables.qrels import Qrels

@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 import click
 
+from venire.cli.shared.database import DATABASE, opened
+from venire.cli.shared.options import SEED
+from venire.cli.shared.output import FORMAT, emit
+from venire.cli.shared.run_files import read_runs
 from venire.errors import BadSetting
 from venire.progress import silent
-from venire.terminal.database import DATABASE, opened
-from venire.terminal.options import SEED
-from venire.terminal.output import FORMAT, emit
-from venire.terminal.runs import read_runs
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from venire.cli.shared.options import pairs as read_pairs
+from venire.cli.shared.output import emit
 from venire.errors import BadSetting, DataError, VenireError
-from venire.terminal.options import pairs as read_pairs
-from venire.terminal.output import emit
 
 if TYPE_CHECKING:
     from venire.reliability.repeatability import Group
@@ -83,7 +83,7 @@ def _inputs(
     *,
     keep_going: bool,
 ) -> tuple[dict[str, Group], Runs, list[str]]:
-    from venire.terminal.runs import read_runs
+    from venire.cli.shared.run_files import read_runs
 
     notes: list[str] = []
     groups: dict[str, Group] = {}
@@ -93,9 +93,9 @@ def _inputs(
             groups[name] = read_group(name, path or "", model, reading, notes)
         return groups, table, notes
     from venire.analyses.repeatability import group_of
+    from venire.cli.shared.database import opened
     from venire.service.studies import find_study
     from venire.service.studies import read_runs as runs_of
-    from venire.terminal.database import opened
 
     with opened(database) as store, store.reading() as session:
         found = find_study(session, study).id

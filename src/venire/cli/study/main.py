@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from venire.commands import campaign as campaigns
-from venire.commands import crowd
+from venire.cli.shared.database import DATABASE, media_of, opened
+from venire.cli.shared.output import FORMAT, bar, emit
+from venire.cli.simulate import campaign as campaigns
+from venire.cli.study import crowd
 from venire.errors import BadSetting, DataError, NotFound
-from venire.terminal.database import DATABASE, media_of, opened
-from venire.terminal.output import FORMAT, bar, emit
 
 ROLES = ("owner", "annotator", "viewer")
 

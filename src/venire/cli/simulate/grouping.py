@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from venire.cli.shared.options import SEED
+from venire.cli.shared.output import FORMAT, bar, emit
 from venire.errors import BadSetting, DataError
-from venire.terminal.options import SEED
-from venire.terminal.output import FORMAT, bar, emit
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,1 +1,0 @@
-"""Commands on crowds and campaigns, which the groups of ``cli`` take in."""
