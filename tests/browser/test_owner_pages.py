@@ -13,7 +13,7 @@ import uvicorn
 sys.path.insert(0, str(Path(__file__).parents[1] / "owner"))
 from owner_world import RULES, World
 
-from venire.pages.common import TABS
+from venire.server.web.pages.common import TABS
 from venire.service import people
 from venire.service.campaigns import create_campaign, open_campaign
 from venire.service.jobs import run_pending, submit

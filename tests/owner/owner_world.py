@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from venire.judging.batches import next_batch
 from venire.judging.events import record
+from venire.server.web.app import create_app
 from venire.service import people
 from venire.service.campaigns import create_campaign, open_campaign
 from venire.service.people import create_user
@@ -23,7 +24,6 @@ from venire.store.judging import Lease
 from venire.store.people import Membership
 from venire.store.session import Store
 from venire.tables.qrels import Qrels
-from venire.web.app import create_app
 
 PASSWORD = "correct horse"
 PEOPLE = {"ada": "owner", "vera": "viewer", "ben": "annotator", "chi": "annotator", "eve": None}

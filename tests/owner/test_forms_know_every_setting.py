@@ -2,10 +2,10 @@
 
 from dataclasses import asdict, fields
 
-from venire.api.forms import CampaignRules, StudyRules
 from venire.formats.study_settings import KEYS
 from venire.judging.settings import CampaignSettings, StudySettings
-from venire.pages.setup import FIELDS
+from venire.server.web.api.forms import CampaignRules, StudyRules
+from venire.server.web.pages.setup import FIELDS
 
 
 def test_settings_of_a_campaign_are_known_everywhere():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from venire.pages.common import TABS
+from venire.server.web.pages.common import TABS
 from venire.service.jobs import run_pending, submit
 from venire.service.studies import put_file
 from venire.tables.qrels import Qrels
@@ -217,8 +217,8 @@ def test_a_forecast_is_kept_and_compared(world, ada, crowd):
 
 
 def test_what_is_undefined_says_so_in_one_word():
-    from venire.http.deps import cell
     from venire.report.page import cell as in_a_report
+    from venire.server.web.deps import cell
 
     assert cell(None, 3) == in_a_report(None, 3) == "undefined"
 

@@ -5,9 +5,9 @@ import shutil
 import pytest
 from starlette.testclient import TestClient
 
+from venire.server.web.app import create_app
 from venire.service import people
 from venire.store.session import Store
-from venire.web.app import create_app
 
 
 @pytest.fixture

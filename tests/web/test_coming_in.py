@@ -444,7 +444,7 @@ def make_study_of(session, campaign):
 
 
 def test_passwords_are_not_tried_without_end(app, client, own_store):
-    from venire.http import tries
+    from venire.server.web import sign_in_limit as tries
 
     with own_store.writing() as session:
         people.create_user(session, "Ann", "ann", PASSWORD)
@@ -474,7 +474,7 @@ def test_one_address_cannot_try_many_logins():
     from starlette.requests import Request
 
     from venire.errors import NotAllowed
-    from venire.http import tries
+    from venire.server.web import sign_in_limit as tries
 
     request = Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
     counting = tries.Tries(lambda: 0.0)

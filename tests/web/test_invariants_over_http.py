@@ -15,13 +15,13 @@ from venire.errors import Conflict
 from venire.judging.batches import expire, next_batch
 from venire.judging.events import record
 from venire.judging.review import decide
+from venire.server.web.app import create_app, from_environment
 from venire.service import people
 from venire.service.campaigns import change_campaign, create_campaign
 from venire.service.studies import put_documents
 from venire.store.judging import Batch, Event, Judgment, Lease
 from venire.store.session import Store
 from venire.store.studies import Document
-from venire.web.app import create_app, from_environment
 
 
 @pytest.fixture

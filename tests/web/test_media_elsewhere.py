@@ -12,10 +12,10 @@ from starlette.testclient import TestClient
 
 from venire.errors import BadSetting
 from venire.formats.source import folder_at
+from venire.server.web.app import create_app
 from venire.service import people
 from venire.service.jobs import run_pending
 from venire.store.session import Store
-from venire.web.app import create_app
 
 pytest.importorskip("upath", reason="needs the extra [cloud]")
 

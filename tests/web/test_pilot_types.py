@@ -9,12 +9,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from studies_for_tests import add_person
+from venire.server.web.app import create_app
 from venire.service import people, pools
 from venire.service.campaigns import create_campaign, open_campaign
 from venire.service.studies import create_study, put_documents, put_file, put_topics
 from venire.store.session import Store
 from venire.tables.qrels import Qrels
-from venire.web.app import create_app
 
 QUERIES, DOCUMENTS = 5, 40
 TRUTH = {f"q{q}": {f"d{q}-{d}": int(d % 3 == 0) for d in range(DOCUMENTS)} for q in range(QUERIES)}

@@ -49,7 +49,7 @@ def _played(
 ) -> tuple[list[dict[str, Any]], str, Path | None]:
     """Play a campaign through the web application, where it is installed; else say so."""
     try:
-        from venire.web.play import play
+        from venire.server.demo import play
     except ImportError as error:
         why = f"no campaign was played: {error.name} is missing (pip install 'venire[web]')"
         return [], why, None

@@ -51,8 +51,8 @@ def command(
     import uvicorn
 
     from venire.formats.source import folder_at
+    from venire.server.web.app import create_app
     from venire.store.session import Store
-    from venire.web.app import create_app
 
     if workers > 1 and not (database or "").startswith("postgres"):
         raise BadSetting("several workers need PostgreSQL: --database postgresql://user@host/name")
@@ -78,7 +78,7 @@ def command(
     os.environ["VENIRE_DATABASE"] = url
     os.environ["VENIRE_MEDIA"], os.environ["VENIRE_EXPORTS"] = pictures, str(exports)
     uvicorn.run(
-        "venire.web.app:from_environment",
+        "venire.server.web.app:from_environment",
         factory=True,
         host=host,
         port=port,

@@ -1,0 +1,1 @@
+"""The server: studies, the people who judge, the jobs, the pages."""

@@ -1,0 +1,65 @@
+"""Disagreements, what is decided about them, and what happened to a topic or a document."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from venire.server.web.api.forms import Settlement, example
+from venire.server.web.api.studies import Limit, Offset
+from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
+from venire.service import adjudication
+from venire.service.history import history
+
+router = APIRouter(prefix="/api/studies/{study_id}", tags=["adjudication"])
+Text = Annotated[str, Query(max_length=2000)]
+_ROW = {"query_id": "1", "doc_id": "184", "labels": {"0": 2, "2": 1}, "settled": None}
+
+
+@router.get("/adjudication", responses=example({"total": 31, "rows": [_ROW]}))
+def list_disagreements(
+    one: AMember,
+    session: Reading,
+    job_id: Annotated[str | None, Query(max_length=100)] = None,
+    settled: bool = False,
+    offset: Offset = 0,
+    limit: Limit = 50,
+) -> dict[str, Any]:
+    """Pairs on which the judgments that count differ, the worst first."""
+    rows, total = adjudication.disagreements(
+        session, one.study_id, job_id=job_id, settled=settled, offset=offset, limit=limit
+    )
+    return {"total": total, "rows": rows}
+
+
+@router.post("/adjudication", responses=example({"pair_id": 77, "grade": 2}))
+def settle(one: AnOwner, store: TheStore, form: Settlement) -> dict[str, Any]:
+    """Settle the grade of a pair, or withdraw what was settled; the judgments stay."""
+
+    def work(session: Any) -> int:
+        pair = adjudication.find_pair(session, one.study_id, form.query_id, form.doc_id)
+        if form.grade is None:
+            adjudication.unsettle(session, one.study_id, pair, one.user.id, form.reason)
+        else:
+            adjudication.settle(session, one.study_id, pair, form.grade, one.user.id, form.reason)
+        return pair
+
+    return {"pair_id": store.write(work), "grade": form.grade}
+
+
+@router.get("/pair", responses=example({**_ROW, "judgments": [{"label": 0, "counts": True}]}))
+def get_pair(one: AMember, session: Reading, query_id: Text, doc_id: Text) -> dict[str, Any]:
+    """All that is known of a pair: its labels with comments, and decisions."""
+    pair = adjudication.find_pair(session, one.study_id, query_id, doc_id)
+    return adjudication.details(session, one.study_id, pair)
+
+
+@router.get(
+    "/history", responses=example([{"at": "2026-01-05T09:30:00Z", "what": "judgment"}])
+)  # fmt: skip
+def get_history(
+    one: AMember, session: Reading, query_id: Text, doc_id: Text | None = None
+) -> list[dict[str, Any]]:
+    """Every event behind the grades of a topic, or of one of its documents."""
+    return history(session, one.study_id, query_id, doc_id)

@@ -1,0 +1,88 @@
+"""Exports: made, listed, downloaded; the whole study as a folder."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse
+
+from venire.errors import NotFound
+from venire.formats.study_folder import write_study_folder
+from venire.server.web.api.forms import NewExport, example
+from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
+from venire.service import exports
+from venire.service.importing import as_folder
+
+router = APIRouter(prefix="/api/studies/{study_id}", tags=["exports"])
+_EXPORT = {"export_id": "e1", "kinds": ["qrels", "raw-csv"], "made_at": "2026-01-05T09:30:00Z"}
+
+
+def kept(request: Request, export_id: str) -> Path:
+    """Where the archive of an export is kept."""
+    folder: Path = request.app.state.exports
+    return folder / f"{export_id}.zip"
+
+
+def export_view(request: Request, one: Any) -> dict[str, Any]:
+    """An export as plain values."""
+    return {
+        "export_id": one.id,
+        "kinds": one.kind.split(),
+        "settings": one.settings,
+        "manifest": one.manifest,
+        "made_at": one.made_at,
+        "kept": kept(request, one.id).is_file(),
+    }
+
+
+@router.get("/exports", responses=example([_EXPORT]))
+def list_exports(request: Request, one: AMember, session: Reading) -> list[dict[str, Any]]:
+    """Exports that were made, the newest first, each with its manifest."""
+    return [export_view(request, made) for made in exports.list_exports(session, one.study_id)]
+
+
+@router.post("/exports", responses=example(_EXPORT))
+def make_export(request: Request, one: AnOwner, store: TheStore, form: NewExport) -> dict[str, Any]:
+    """Make an export; every judgment as it was given goes with it, and a manifest."""
+    folder = kept(request, "x").parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as place:
+        path = Path(place) / "export.zip"
+        made = exports.export(
+            store,
+            one.study_id,
+            form.kinds,
+            path,
+            grades_from=form.grades,
+            campaign_id=form.campaign_id or None,
+            by=one.user.id,
+        )
+        path.replace(kept(request, made.id))
+    return export_view(request, made)
+
+
+@router.get("/exports/{export_id}/file", response_class=FileResponse)
+def download_export(
+    request: Request, one: AMember, session: Reading, export_id: str
+) -> FileResponse:
+    """The archive of an export, streamed."""
+    found = [made.id for made in exports.list_exports(session, one.study_id)]
+    path = kept(request, export_id)
+    if export_id not in found or not path.is_file():
+        raise NotFound("export", export_id)
+    return FileResponse(path, media_type="application/zip", filename=f"export-{export_id}.zip")
+
+
+@router.get("/folder", response_class=FileResponse)
+def download_folder(request: Request, one: AMember, session: Reading) -> FileResponse:
+    """The study as a folder in a zip archive: importing it gives the same study."""
+    place = tempfile.mkdtemp(prefix="venire-")
+    path = Path(place) / "study.zip"
+    write_study_folder(as_folder(session, one.study_id, request.app.state.media), path)
+    gone = BackgroundTask(shutil.rmtree, place, ignore_errors=True)
+    return FileResponse(path, media_type="application/zip", filename="study.zip", background=gone)

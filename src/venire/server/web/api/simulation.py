@@ -1,0 +1,42 @@
+"""The simulation of grouped judging: what it starts from, and what a run of it would take."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, UploadFile
+
+from venire.analyses.simulate import estimate
+from venire.desk import simulation
+from venire.server.web.api.forms import Simulation, example, given
+from venire.server.web.api.uploads import on_disk
+from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
+
+router = APIRouter(prefix="/api/studies/{study_id}", tags=["simulation"])
+Name = Annotated[str, Query(max_length=300)]
+_PLAN = "24 settings x 3 annotator types x 20 queries x 3 repetitions, about 40 seconds"
+_REPORT = {"kind": "vectors", "name": "my-encoder", "rows": 1797, "added": 1, "notes": []}
+
+
+@router.get(
+    "/simulation", responses=example({"queries": 20, "labels": 2000, "pilots": [], "cosines": []})
+)
+def get_start(one: AMember, session: Reading, truth: Name, encoder: Name = "") -> dict[str, Any]:
+    """The pilot's annotators measured against the truth; the queries with labels; the cosines."""
+    return simulation.start(session, one.study_id, truth, encoder)
+
+
+@router.post("/simulation/plan", responses=example({"plan": _PLAN, "seconds": 40.0}))
+def post_plan(one: AnOwner, session: Reading, form: Simulation) -> dict[str, Any]:
+    """What a run would be, and about how long it would take here; nothing is kept."""
+    return estimate(session, one.study_id, given(form))
+
+
+@router.post("/vectors", responses=example(_REPORT))
+def upload_vectors(one: AnOwner, store: TheStore, file: UploadFile) -> dict[str, Any]:
+    """Put precomputed vectors into the study: .parquet (doc_id, vector), or .npy in its order."""
+    name = file.filename or "vectors.parquet"
+    with on_disk(file, name) as path:
+        return store.write(
+            lambda session: simulation.put_vectors_file(session, one.study_id, path, name)
+        )

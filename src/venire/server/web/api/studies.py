@@ -1,0 +1,138 @@
+"""Studies: listed, made, changed; how they stand; topics, documents and what was done to them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from venire.content.instructions import show_instructions
+from venire.desk import lists
+from venire.errors import NotAllowed
+from venire.server.web.api.forms import (
+    GoldChange,
+    Markdown,
+    NewStudy,
+    StudyChange,
+    example,
+    given,
+)
+from venire.server.web.deps import AMember, AnOwner, CurrentUser, Reading, TheStore
+from venire.service import studies
+from venire.service.overview import overview
+from venire.store.studies import Study
+
+router = APIRouter(prefix="/api", tags=["studies"])
+Search = Annotated[str, Query(max_length=200)]
+Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+_STUDY = {
+    "study_id": "4nTz0mQ2",
+    "name": "Aeronautics",
+    "instructions": "# What to do",
+    "settings": {"relevant_from": 1, "grades": [{"value": 0, "name": "Not relevant"}]},
+}
+
+
+def _view(study: Study) -> dict[str, Any]:
+    return {
+        "study_id": study.id,
+        "name": study.name,
+        "instructions": study.instructions,
+        "settings": study.settings,
+        "created_at": study.created_at,
+    }
+
+
+@router.get("/studies", responses=example([{"study_id": "4nTz0mQ2", "name": "Aeronautics"}]))
+def list_studies(user: CurrentUser, session: Reading) -> list[dict[str, Any]]:
+    """The studies you own or may look at."""
+    return lists.studies_of(session, user.id)
+
+
+@router.post("/studies", responses=example({**_STUDY, "next": "/studies/4nTz0mQ2/data"}))
+def create_study(user: CurrentUser, store: TheStore, form: NewStudy) -> dict[str, Any]:
+    """Make a study; you are its owner."""
+    if not user.may_create:
+        raise NotAllowed("your account may not make studies; ask an owner of this server")
+    made = store.write(
+        lambda session: studies.create_study(
+            session,
+            form.name,
+            settings=given(form.settings),
+            instructions=form.instructions,
+            owner_id=user.id,
+        )
+    )
+    return {**_view(made), "next": f"/studies/{made.id}/data"}
+
+
+@router.get("/studies/{study_id}", responses=example(_STUDY))
+def get_study(one: AMember, session: Reading) -> dict[str, Any]:
+    """A study with its settings, its instructions, and what it has."""
+    found = _view(studies.get_study(session, one.study_id))
+    return {**found, "role": one.role, "counts": studies.counts(session, one.study_id)}
+
+
+@router.patch("/studies/{study_id}", responses=example(_STUDY))
+def change_study(one: AnOwner, store: TheStore, form: StudyChange) -> dict[str, Any]:
+    """Change name, settings or instructions; what is not given stays."""
+    return _view(
+        store.write(
+            lambda session: studies.change_settings(
+                session, one.study_id, one.user.id, **given(form)
+            )
+        )
+    )
+
+
+@router.get(
+    "/studies/{study_id}/overview",
+    responses=example({"campaigns": [{"campaign": "Wave 1", "asked": 300, "filled": 120}]}),
+)
+def get_overview(one: AMember, session: Reading) -> dict[str, Any]:
+    """Coverage, pace, time left and alarms."""
+    return overview(session, one.study_id)
+
+
+@router.get("/studies/{study_id}/topics", responses=example([{"query_id": "1", "pool": 40}]))
+def list_topics(
+    one: AMember, session: Reading, search: Search = "", offset: Offset = 0, limit: Limit = 100
+) -> list[dict[str, Any]]:
+    """Topics in their order."""
+    return lists.topics(session, one.study_id, search, offset, limit)
+
+
+@router.get("/studies/{study_id}/documents", responses=example([{"doc_id": "184"}]))
+def list_documents(
+    one: AMember, session: Reading, search: Search = "", offset: Offset = 0, limit: Limit = 100
+) -> list[dict[str, Any]]:
+    """Documents in their order, without their text."""
+    return lists.documents(session, one.study_id, search, offset, limit)
+
+
+@router.get("/studies/{study_id}/files", responses=example([{"kind": "run", "name": "bm25"}]))
+def list_files(one: AMember, session: Reading) -> list[dict[str, Any]]:
+    """Runs and qrels of a study."""
+    return lists.files(session, one.study_id)
+
+
+@router.get("/studies/{study_id}/gold", responses=example([{"gold_id": 7, "grade": 2}]))
+def list_gold(
+    one: AMember, session: Reading, offset: Offset = 0, limit: Limit = 100
+) -> list[dict[str, Any]]:
+    """Gold: pairs with a known grade. Annotators never see this list."""
+    return lists.gold(session, one.study_id, offset, limit)
+
+
+@router.patch("/studies/{study_id}/gold/{gold_id}", responses=example({"active": False}))
+def change_gold(one: AnOwner, store: TheStore, gold_id: int, form: GoldChange) -> dict[str, Any]:
+    """Give a gold document out, or no more."""
+    store.write(lambda s: lists.set_gold(s, one.study_id, gold_id, form.active, one.user.id))
+    return {"gold_id": gold_id, "active": form.active}
+
+
+@router.post("/instructions", responses=example({"html": "<p>Be <strong>fair</strong>.</p>"}))
+def preview_instructions(user: CurrentUser, form: Markdown) -> dict[str, str]:
+    """Markdown as annotators will see it: HTML that is safe."""
+    return {"html": show_instructions(form.markdown)}

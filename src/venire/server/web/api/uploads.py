@@ -1,0 +1,114 @@
+"""What comes in as files: topics, documents, runs, qrels, gold, whole folders."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, UploadFile
+
+from venire.desk.uploads import as_uploaded, put_upload, remove_file
+from venire.errors import DataError, NotAllowed
+from venire.formats.study_folder import StudyFolder, read_study_folder, unpack_study
+from venire.server.web.api.forms import example
+from venire.server.web.deps import AnOwner, CurrentUser, TheStore
+from venire.service.importing import import_folder, keep_pictures
+from venire.service.studies import create_study
+
+router = APIRouter(prefix="/api", tags=["uploads"])
+_FOLDER = {"rows": [{"what": "topics.tsv", "read": 225, "left_out": 0, "reason": ""}]}
+_REPORT = {"kind": "topics", "rows": 225, "added": 225, "changed": 0, "unchanged": 0, "notes": []}
+
+
+@contextmanager
+def on_disk(file: UploadFile, name: str = "upload") -> Iterator[Path]:
+    """The bytes of an upload as a file, copied some at a time; gone afterwards.
+
+    Of ``name`` the ending alone is used, by readers that know a format by it.
+    """
+    with tempfile.TemporaryDirectory(prefix="venire-") as folder:
+        path = Path(folder) / f"upload{Path(name).suffix[:10]}"
+        with path.open("wb") as out:
+            shutil.copyfileobj(file.file, out, 1 << 20)
+        yield path
+
+
+@contextmanager
+def unpacked(file: UploadFile) -> Iterator[StudyFolder]:
+    """A zip archive as a study folder; archives that mean harm are refused.
+
+    Errors name the archive and the files in it as their owner knows them.
+    """
+    name = Path(file.filename or "the archive").name
+    with on_disk(file) as path:
+        try:
+            root = unpack_study(path, path.parent / "study")
+        except DataError as error:
+            raise DataError(str(error).replace(str(path), name)) from None
+        try:
+            folder = read_study_folder(root)
+        except DataError as error:
+            said = as_uploaded(error).replace(f"{root}/", "")
+            raise DataError(said.replace(str(root), name)) from None
+        yield folder
+
+
+@router.post("/studies/import", responses=example({**_FOLDER, "next": "/studies/4nTz0mQ2"}))
+def import_study(
+    request: Request, user: CurrentUser, store: TheStore, file: UploadFile
+) -> dict[str, Any]:
+    """Make a study of a folder in a zip archive; every file has its line in the report."""
+    if not user.may_create:
+        raise NotAllowed("your account may not make studies; ask an owner of this server")
+    with unpacked(file) as folder:
+        name = str(folder.settings.get("name") or Path(file.filename or "study").stem)
+        media = request.app.state.media
+        kept = keep_pictures(folder, media)
+
+        def work(session: Any) -> tuple[str, list[dict[str, Any]]]:
+            study = create_study(session, name, owner_id=user.id)
+            return study.id, import_folder(session, study.id, kept, media=media, by=user.id)
+
+        study_id, rows = store.write(work)
+    return {"study_id": study_id, "rows": rows, "next": f"/studies/{study_id}/data"}
+
+
+@router.post("/studies/{study_id}/uploads/folder", responses=example(_FOLDER))
+def upload_folder(
+    request: Request, one: AnOwner, store: TheStore, file: UploadFile
+) -> dict[str, Any]:
+    """Put a folder in a zip archive into the study; nothing that is there is removed."""
+    media = request.app.state.media
+    with unpacked(file) as folder:
+        kept = keep_pictures(folder, media)
+        rows = store.write(
+            lambda s: import_folder(s, one.study_id, kept, media=media, by=one.user.id)
+        )
+    return {"rows": rows}
+
+
+@router.post("/studies/{study_id}/uploads/{kind}", responses=example(_REPORT))
+def upload(
+    one: AnOwner,
+    store: TheStore,
+    kind: Literal["topics", "documents", "run", "qrels", "gold"],
+    file: UploadFile,
+) -> dict[str, Any]:
+    """Put a file into the study; the answer says what was read, and what was left out and why."""
+    with on_disk(file) as path:
+        return store.write(
+            lambda session: put_upload(session, one.study_id, kind, path, file.filename or kind)
+        )
+
+
+@router.delete("/studies/{study_id}/files", responses=example({"removed": True}))
+def remove(
+    one: AnOwner, store: TheStore, kind: Literal["run", "qrels", "vectors"], name: str
+) -> dict[str, bool]:
+    """Take a run, qrels or vectors out of the study; pool, gold and judgments stay."""
+    store.write(lambda session: remove_file(session, one.study_id, kind, name))
+    return {"removed": True}

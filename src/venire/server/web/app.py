@@ -1,0 +1,119 @@
+"""The application: what it is made of, and how an error becomes an answer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from venire import api, pages
+from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, StoreError, VenireError
+from venire.formats.source import folder_at
+from venire.server.web import judge, sign_in
+from venire.server.web.deps import HERE, page
+from venire.server.web.guard import Guard
+from venire.server.web.sign_in_limit import Tries
+from venire.service.jobs import Worker
+from venire.service.people import first_link
+from venire.store.schema import upgrade
+from venire.store.session import Store
+
+_STATUS: tuple[tuple[type[VenireError], int], ...] = (
+    (NotFound, 404),
+    (Conflict, 409),
+    (Stale, 409),
+    (StoreError, 503),
+    (DataError, 422),
+)
+
+
+def create_app(
+    store: Store, *, media: Path, exports: Path | None = None, first: bool = True
+) -> FastAPI:
+    """The web application on a database; ``media`` is the folder of images.
+
+    Archives of exports are kept in ``exports``, a folder of this machine: by default beside
+    ``media``.
+
+    The database is brought up to date first. ``app.state.first`` is the path of the one-time
+    link that makes the first account, or None where there is one, or without ``first``: a new
+    link makes the ones before it useless, so that one process of several makes it.
+    """
+    upgrade(store)
+    secret = store.write(first_link) if first else None
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        worker = Worker(store)
+        worker.start()
+        yield
+        worker.stop()
+        store.close()
+
+    app = FastAPI(
+        title="Venire",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=lifespan,
+    )
+    app.state.store = store
+    app.state.media = store.media = media
+    app.state.exports = exports or media.parent / "exports"
+    app.state.tries = Tries()
+    app.state.first = None if secret is None else f"/first/{secret}"
+    app.add_middleware(Guard)
+    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    for router in (sign_in.router, judge.router, *pages.routers, *api.routers):
+        app.include_router(router)
+    app.add_exception_handler(VenireError, _known)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _http)
+    return app
+
+
+def _answer(request: Request, status: int, message: str) -> Response:
+    """An error as JSON for programs and scripts, as a page for people."""
+    if "text/html" in request.headers.get("accept", "") and request.method == "GET":
+        return page("error.html", request, status=status, message=message, user=None)
+    return JSONResponse({"error": message}, status)
+
+
+async def _known(request: Request, error: Exception) -> Response:
+    if isinstance(error, NotAllowed):
+        if error.sign_in and "text/html" in request.headers.get("accept", ""):
+            query = f"?{request.url.query}" if request.url.query else ""
+            onward = quote(request.url.path + query, safe="/")
+            return RedirectResponse(f"/sign-in?next={onward}", 303)
+        return _answer(request, 401 if error.sign_in else 403, str(error))
+    status = next((code for kind, code in _STATUS if isinstance(error, kind)), 422)
+    return _answer(request, status, str(error))
+
+
+async def _malformed(request: Request, error: Exception) -> Response:
+    first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+    where = ".".join(str(part) for part in first.get("loc", ())[1:])
+    return _answer(request, 422, f"{where}: {first.get('msg', 'not understood')}")
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    words = {404: "there is nothing at this address", 405: "this address does not take that"}
+    answer = _answer(request, status, words.get(status, str(getattr(error, "detail", ""))))
+    answer.headers.update(getattr(error, "headers", None) or {})
+    return answer
+
+
+def from_environment() -> FastAPI:
+    """The application of one worker among several; ``venire serve --workers`` says where."""
+    store = Store(os.environ["VENIRE_DATABASE"])
+    media, exports = folder_at(os.environ["VENIRE_MEDIA"]), os.environ.get("VENIRE_EXPORTS")
+    return create_app(store, media=media, exports=Path(exports) if exports else None, first=False)

@@ -1,0 +1,80 @@
+"""The judge page and what its script asks for. Nothing here says what is gold.
+
+What is sent is plain already: answers are made here, not checked once more by a model.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from venire.judging.batches import next_batch
+from venire.judging.events import record
+from venire.judging.shown import batch_view, completion, document_view, image_of, may_enter
+from venire.server.web.deps import CurrentUser, Reading, TheStore, page
+from venire.server.web.media import media_file
+from venire.store.base import now
+
+router = APIRouter(prefix="/judge", include_in_schema=False)
+
+
+@router.get("/{campaign_id}")
+def judge_page(
+    request: Request, campaign_id: str, user: CurrentUser, session: Reading
+) -> HTMLResponse:
+    """The page; its script asks for the batch."""
+    campaign, study = may_enter(session, campaign_id, user.id)
+    return page("judge.html", request, user=user, campaign=campaign, study=study)
+
+
+@router.post("/{campaign_id}/next")
+def next_one(campaign_id: str, user: CurrentUser, store: TheStore) -> JSONResponse:
+    """The open batch, a new one, or what there is instead."""
+    found = store.write(lambda session: next_batch(session, campaign_id, user.id, now()))
+    with store.reading() as session:
+        if found.batch_id is not None:
+            batch = batch_view(session, found.batch_id, user.id)
+            return JSONResponse({"state": "batch", "batch": batch})
+        code = completion(session, campaign_id, user)
+    retry = None if found.retry_at is None else (found.retry_at - now()).total_seconds()
+    return JSONResponse({"state": found.state, "retry_seconds": retry, "code": code})
+
+
+@router.get("/batches/{batch_id}")
+def batch(batch_id: str, user: CurrentUser, session: Reading) -> JSONResponse:
+    """A batch as it stands."""
+    return JSONResponse(batch_view(session, batch_id, user.id))
+
+
+@router.post("/batches/{batch_id}/events")
+def events(
+    batch_id: str,
+    user: CurrentUser,
+    store: TheStore,
+    events: Annotated[list[dict[str, Any]], Body(embed=True)],
+) -> JSONResponse:
+    """Take events; each is answered, a repeat as it was the first time."""
+    at = now()
+    answers = store.write(lambda session: record(session, batch_id, user.id, events, at))
+    finished = any(event.get("kind") == "finish" for event in events)
+    if not finished:
+        return JSONResponse({"answers": answers})
+    with store.reading() as session:
+        code = completion(session, None, user, batch_id)
+    return JSONResponse({"answers": answers, "code": code})
+
+
+@router.get("/documents/{lease_id}")
+def document(lease_id: str, user: CurrentUser, session: Reading) -> JSONResponse:
+    """The document of a lease."""
+    return JSONResponse(document_view(session, lease_id, user.id))
+
+
+@router.get("/images/{lease_id}")
+def image(request: Request, lease_id: str, user: CurrentUser, session: Reading) -> Response:
+    """The image of a lease, or its thumbnail."""
+    key = image_of(session, lease_id, user.id)
+    small = request.query_params.get("size") == "small"
+    return media_file(request, key, small=small)

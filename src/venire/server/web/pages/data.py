@@ -1,0 +1,48 @@
+"""Data: topics, documents, runs, qrels, gold."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import HTMLResponse
+
+from venire.desk import lists
+from venire.server.web.deps import AMember, Reading
+from venire.server.web.pages.common import study_page
+from venire.service.studies import counts
+
+router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+PARTS = ("topics", "documents", "files", "gold")
+
+
+@router.get("/data")
+def data_page(
+    request: Request,
+    one: AMember,
+    session: Reading,
+    part: Annotated[str, Query(max_length=20)] = "topics",
+    search: Annotated[str, Query(max_length=200)] = "",
+    offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+) -> HTMLResponse:
+    """What the study has, and where to put more."""
+    part = part if part in PARTS else "topics"
+    rows = {
+        "topics": lambda: lists.topics(session, one.study_id, search, offset),
+        "documents": lambda: lists.documents(session, one.study_id, search, offset),
+        "files": lambda: lists.files(session, one.study_id),
+        "gold": lambda: lists.gold(session, one.study_id, offset),
+    }[part]()
+    return study_page(
+        "data.html",
+        request,
+        one,
+        session,
+        "data",
+        counts=counts(session, one.study_id),
+        part=part,
+        rows=rows,
+        search=search,
+        offset=offset,
+        step=lists.PAGE,
+    )

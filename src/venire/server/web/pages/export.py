@@ -1,0 +1,34 @@
+"""Export: what can be taken out, how, and what was taken out before."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse
+
+from venire.desk import lists
+from venire.server.web.deps import AMember, Reading
+from venire.server.web.pages.analysis import sources
+from venire.server.web.pages.common import study_page
+from venire.service import exports
+from venire.service.studies import counts
+
+router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+
+
+@router.get("/export")
+def export_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
+    """Formats, and the history of exports."""
+    folder = request.app.state.exports
+    made = exports.list_exports(session, one.study_id)
+    return study_page(
+        "export.html",
+        request,
+        one,
+        session,
+        "export",
+        kinds=exports.KINDS,
+        made=[(row, (folder / f"{row.id}.zip").is_file()) for row in made],
+        campaigns=lists.campaigns(session, one.study_id),
+        counts=counts(session, one.study_id),
+        sources=sources(session, one.study_id)["sources"],
+    )

@@ -1,0 +1,19 @@
+"""Overview: coverage, pace, time left, alarms."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse
+
+from venire.server.web.deps import AMember, Reading
+from venire.server.web.pages.common import study_page
+from venire.service.overview import overview
+
+router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+
+
+@router.get("")
+def overview_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
+    """How the study stands; the page asks for new figures every ten seconds."""
+    found = overview(session, one.study_id)
+    return study_page("overview.html", request, one, session, "", found=found)
