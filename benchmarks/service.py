@@ -29,10 +29,10 @@ import polars as pl
 import psutil
 from sqlalchemy import event, insert, text, update
 
-from venire.judging.batches import next_batch
-from venire.judging.shown import batch_view
-from venire.service.campaigns import create_campaign, open_campaign
-from venire.service.studies import create_study, put_gold
+from venire.server.judging.next_batch import next_batch
+from venire.server.judging.payload import batch_view
+from venire.server.studies.campaigns import create_campaign, open_campaign
+from venire.server.studies.studies import create_study, put_gold
 from venire.store.base import new_id, now
 from venire.store.judging import Batch, Event, Judgment, Lease, Task
 from venire.store.people import Membership, User
@@ -318,7 +318,7 @@ print(rows, *spent, (most[0] - before) / 1e6)
 
 def measure(url: str, documents: int) -> list[dict[str, Any]]:
     """All figures of one database."""
-    from venire.service.overview import overview
+    from venire.server.studies.overview import overview
 
     store = Store(url)
     name = "sqlite" if store.is_sqlite else "postgresql"

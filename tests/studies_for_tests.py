@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 import polars as pl
 from sqlalchemy import select
 
-from venire.judging.batches import next_batch
-from venire.judging.events import record
-from venire.service.campaigns import create_campaign, open_campaign
-from venire.service.pools import build
-from venire.service.studies import create_study, put_documents, put_gold, put_topics
+from venire.server.judging.events import record
+from venire.server.judging.next_batch import next_batch
+from venire.server.studies.campaigns import create_campaign, open_campaign
+from venire.server.studies.pools import build
+from venire.server.studies.studies import create_study, put_documents, put_gold, put_topics
 from venire.store.judging import Lease
 from venire.store.people import Membership, User
 from venire.tables.qrels import Qrels

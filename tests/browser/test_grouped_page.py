@@ -11,10 +11,11 @@ from sqlalchemy import select
 
 from server_for_tests import Server
 from venire.grouping.settings import Setting
-from venire.service import people, pools
-from venire.service.campaigns import create_campaign, open_campaign
-from venire.service.importing import keep_picture
-from venire.service.studies import create_study, put_documents, put_topics
+from venire.server.studies import accounts as people
+from venire.server.studies import pools
+from venire.server.studies.campaigns import create_campaign, open_campaign
+from venire.server.studies.importing import keep_picture
+from venire.server.studies.studies import create_study, put_documents, put_topics
 from venire.store.judging import Batch, Event, Judgment, Lease
 from venire.store.people import Membership
 from venire.store.session import Store

@@ -11,7 +11,7 @@ from sqlalchemy.orm import undefer
 
 from server_for_tests import Server
 from studies_for_tests import make_study
-from venire.service import people
+from venire.server.studies import accounts as people
 from venire.store.judging import Batch, Campaign, Event, Judgment, Lease
 from venire.store.people import Membership, SignIn
 from venire.store.session import Store

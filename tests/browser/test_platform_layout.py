@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from studies_for_tests import AT, make_study
-from venire.platforms.export import export_batches
-from venire.service.campaigns import sync_study
-from venire.service.pools import build
-from venire.service.studies import put_documents
+from venire.server.platforms.export import export_batches
+from venire.server.studies.campaigns import sync_study
+from venire.server.studies.pools import build
+from venire.server.studies.studies import put_documents
 from venire.store.schema import upgrade
 from venire.store.session import Store
 

@@ -12,9 +12,10 @@ from server_for_tests import Server
 from studies_for_tests import judge_batch, make_study
 from venire.cli.main import main
 from venire.grouping.vectors import Vectors
-from venire.service import people, pools
-from venire.service.importing import import_folder
-from venire.service.studies import create_study, get_study
+from venire.server.studies import accounts as people
+from venire.server.studies import pools
+from venire.server.studies.importing import import_folder
+from venire.server.studies.studies import create_study, get_study
 from venire.store.people import Membership
 from venire.store.session import Store
 from venire.store.studies import Pair

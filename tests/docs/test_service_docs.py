@@ -4,7 +4,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from venire.judging.settings import CampaignSettings, StudySettings
+from venire.server.judging.settings import CampaignSettings, StudySettings
 from venire.server.web.app import create_app
 from venire.store.session import Store
 

@@ -5,20 +5,20 @@ import uuid as library
 import polars as pl
 from starlette.testclient import TestClient
 
-from venire.judging.batches import next_batch
-from venire.judging.events import record
-from venire.server.web.app import create_app
-from venire.service import people
-from venire.service.campaigns import create_campaign, open_campaign
-from venire.service.people import create_user
-from venire.service.pools import build
-from venire.service.studies import (
+from venire.server.judging.events import record
+from venire.server.judging.next_batch import next_batch
+from venire.server.studies import accounts as people
+from venire.server.studies.accounts import create_user
+from venire.server.studies.campaigns import create_campaign, open_campaign
+from venire.server.studies.pools import build
+from venire.server.studies.studies import (
     create_study,
     put_documents,
     put_file,
     put_gold,
     put_topics,
 )
+from venire.server.web.app import create_app
 from venire.store.base import now
 from venire.store.judging import Lease
 from venire.store.people import Membership

@@ -3,7 +3,7 @@
 from dataclasses import asdict, fields
 
 from venire.formats.study_settings import KEYS
-from venire.judging.settings import CampaignSettings, StudySettings
+from venire.server.judging.settings import CampaignSettings, StudySettings
 from venire.server.web.api.forms import CampaignRules, StudyRules
 from venire.server.web.pages.setup import FIELDS
 

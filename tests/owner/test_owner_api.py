@@ -7,8 +7,8 @@ import zipfile
 import polars as pl
 import pytest
 
-from venire.service.jobs import run_pending
-from venire.service.studies import create_study, put_file
+from venire.server.jobs.queue import run_pending
+from venire.server.studies.studies import create_study, put_file
 
 
 def sent(answer):

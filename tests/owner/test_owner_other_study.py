@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from venire.judging.batches import next_batch
-from venire.service import jobs, people
-from venire.service.exports import _job_settings
+from venire.server.jobs import queue as jobs
+from venire.server.judging.next_batch import next_batch
+from venire.server.studies import accounts as people
+from venire.server.studies.exports import _job_settings
 from venire.store.base import now
 from venire.store.work import Decision, Export, Job, JobPart
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from venire.server.jobs.queue import run_pending, submit
+from venire.server.studies.studies import put_file
 from venire.server.web.pages.common import TABS
-from venire.service.jobs import run_pending, submit
-from venire.service.studies import put_file
 from venire.tables.qrels import Qrels
 
 PAGES = [

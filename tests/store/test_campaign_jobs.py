@@ -4,12 +4,12 @@ import pytest
 
 from studies_for_tests import judge_batch, make_study
 from venire import Runs
-from venire.analyses import annotators, campaign, repeatability
 from venire.errors import BadSetting, NotFound
 from venire.progress import silent
-from venire.service.campaigns import close_campaign, create_campaign, open_campaign
-from venire.service.jobs import Work, register, submit
-from venire.service.studies import put_file
+from venire.server.jobs import annotators, campaign, repeatability
+from venire.server.jobs.queue import Work, register, submit
+from venire.server.studies.campaigns import close_campaign, create_campaign, open_campaign
+from venire.server.studies.studies import put_file
 from venire.store.work import Job, JobPart
 
 KINDS = {

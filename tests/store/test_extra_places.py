@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from studies_for_tests import judge_batch, make_study
 from venire.errors import NotFound
-from venire.service.campaigns import (
+from venire.server.studies.campaigns import (
     beside_forecast,
     forecast_of,
     keep_forecast,

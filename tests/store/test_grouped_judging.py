@@ -6,7 +6,7 @@ from sqlalchemy import select, update
 from test_invariants import AT, check_places, leases_of, send, take_batch
 
 from studies_for_tests import event, make_study
-from venire.service.studies import get_study
+from venire.server.studies.studies import get_study
 from venire.store.judging import Batch, Judgment, Lease
 from venire.store.studies import Document, Pair
 

@@ -10,14 +10,15 @@ import pytest
 from sqlalchemy import func, select, update
 
 from studies_for_tests import AT, judge_batch, make_study
-from venire.analyses import encode, regroup, simulate
 from venire.cli.main import main
 from venire.errors import BadSetting, Conflict, DataError, UnknownName
 from venire.grouping.settings import Setting, parse_methods
 from venire.grouping.vectors import Vectors
-from venire.judging.batches import next_batch
-from venire.service import jobs, pools
-from venire.service.studies import get_study, put_documents, put_file
+from venire.server.jobs import encode, regroup, simulate
+from venire.server.jobs import queue as jobs
+from venire.server.judging.next_batch import next_batch
+from venire.server.studies import pools
+from venire.server.studies.studies import get_study, put_documents, put_file
 from venire.simulation.grouped_annotators import annotator, with_bounds
 from venire.simulation.grouped_pools import GroupedPools, Groupings, with_always
 from venire.simulation.recommend import recommend

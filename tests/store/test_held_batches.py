@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import func, select
 
 from studies_for_tests import AT, event, make_study
-from venire.judging.batches import expire, next_batch
-from venire.judging.events import record
-from venire.judging.review import HELD, decide
-from venire.service.overview import overview, rejections
-from venire.service.results import raw
+from venire.server.judging.events import record
+from venire.server.judging.next_batch import expire, next_batch
+from venire.server.judging.review import HELD, decide
+from venire.server.studies.overview import overview, rejections
+from venire.server.studies.results import raw
 from venire.store.judging import FILLS, Batch, Lease, Task
 from venire.store.work import Decision
 

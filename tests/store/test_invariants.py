@@ -10,9 +10,9 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from studies_for_tests import add_person, event, make_study, rng
 from venire.errors import Conflict, NotAllowed, NotFound
-from venire.judging.batches import expire, next_batch
-from venire.judging.events import record
-from venire.judging.review import decide, set_payment
+from venire.server.judging.events import record
+from venire.server.judging.next_batch import expire, next_batch
+from venire.server.judging.review import decide, set_payment
 from venire.store.judging import FILLS, Batch, Event, Judgment, Lease, Task
 from venire.store.people import Membership
 from venire.store.work import Decision
@@ -334,7 +334,12 @@ def test_strangers_and_the_paused_get_nothing(store):
 def test_ids_are_case_sensitive(store):
     import polars as pl
 
-    from venire.service.studies import create_study, ensure_pairs, put_documents, put_topics
+    from venire.server.studies.studies import (
+        create_study,
+        ensure_pairs,
+        put_documents,
+        put_topics,
+    )
 
     with store.writing() as session:
         study = create_study(session, "S")

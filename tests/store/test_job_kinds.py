@@ -8,14 +8,15 @@ import pytest
 from studies_for_tests import judge_batch, make_study
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.agreement.summary import agreement
-from venire.analyses import aggregate, evaluate, trust
-from venire.analyses import agreement as agreement_job
 from venire.errors import BadSetting, UnknownName
 from venire.evaluation.score import evaluate as score
 from venire.reliability.summary import trust as trust_of
-from venire.service import jobs, results
-from venire.service.adjudication import disagreements
-from venire.service.studies import put_file
+from venire.server.jobs import aggregate, evaluate, trust
+from venire.server.jobs import agreement as agreement_job
+from venire.server.jobs import queue as jobs
+from venire.server.studies import results
+from venire.server.studies.adjudication import disagreements
+from venire.server.studies.studies import put_file
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
@@ -89,7 +90,7 @@ def test_evaluate_under_each_kind_of_grades(store, study):
         run, result = do(store, study, "evaluate", grades=source, measures=["AP", "nDCG@10"])
         with store.reading() as session:
             qrels = results.grades(session, study, source)
-            from venire.service.studies import read_runs
+            from venire.server.studies.studies import read_runs
 
             wanted = score(qrels, read_runs(session, study), ["AP", "nDCG@10"])
         assert result["rows"] == wanted.frame.to_dicts()
@@ -99,7 +100,7 @@ def test_evaluate_under_each_kind_of_grades(store, study):
 def test_trust_keeps_its_page(store, study):
     job, result = do(store, study, "trust", grades="qrels:old", permutations=50, judges=False)
     with store.reading() as session:
-        from venire.service.studies import read_runs
+        from venire.server.studies.studies import read_runs
 
         wanted = trust_of(
             results.grades(session, study, "qrels:old"), read_runs(session, study), permutations=50

@@ -9,7 +9,7 @@ import pytest
 from studies_for_tests import make_study
 from venire.errors import Conflict, DataError, NotFound, UnknownName
 from venire.progress import Event
-from venire.service import jobs
+from venire.server.jobs import queue as jobs
 from venire.store.base import now
 
 

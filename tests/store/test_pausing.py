@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from studies_for_tests import AT, judge_batch, make_study
 from venire.errors import NotAllowed
-from venire.service.people import pause
+from venire.server.studies.accounts import pause
 from venire.store.base import now
 from venire.store.people import Membership
 from venire.store.work import Decision

@@ -11,11 +11,11 @@ from sqlalchemy import func, select
 
 from studies_for_tests import AT, make_study
 from venire.errors import BadLine, Conflict, MissingColumns
-from venire.judging.review import TOLD, TOLD_ELSE, decide
-from venire.platforms.deciding import decisions
-from venire.platforms.export import export_batches
-from venire.platforms.importing import import_results
-from venire.service.results import judgments
+from venire.server.judging.review import TOLD, TOLD_ELSE, decide
+from venire.server.platforms.deciding import decisions
+from venire.server.platforms.export import export_batches
+from venire.server.platforms.importing import import_results
+from venire.server.studies.results import judgments
 from venire.store.judging import Batch, Judgment, Lease, Task
 from venire.store.people import User
 from venire.store.studies import Document, Pair, Topic
@@ -452,7 +452,7 @@ def test_what_is_not_answered_in_time_is_free_again(store, study, tmp_path):
 
 
 def test_html_of_documents_is_safe_and_platform_marks_mean_nothing(store, tmp_path):
-    from venire.service.studies import put_documents
+    from venire.server.studies.studies import put_documents
 
     study_id, wave, _ = make_study(store, topics=1, documents=2, people=0,
                                    campaign={"gold_size": 0, "batch_size": 2})  # fmt: skip

@@ -6,12 +6,17 @@ import pytest
 
 from studies_for_tests import AT, judge_batch, make_study
 from venire.evaluation.proportion import wilson
-from venire.judging.batches import next_batch
-from venire.judging.review import decide
-from venire.service.annotators import annotators, flagged
-from venire.service.campaigns import close_campaign, create_campaign, get_campaign, open_campaign
-from venire.service.overview import overview
-from venire.service.people import pause
+from venire.server.judging.next_batch import next_batch
+from venire.server.judging.review import decide
+from venire.server.studies.accounts import pause
+from venire.server.studies.annotators import annotators, flagged
+from venire.server.studies.campaigns import (
+    close_campaign,
+    create_campaign,
+    get_campaign,
+    open_campaign,
+)
+from venire.server.studies.overview import overview
 from venire.store.base import now
 
 
@@ -185,7 +190,7 @@ def test_drift_between_waves_is_flagged(store):
 
 
 def test_an_empty_study_has_an_overview(store):
-    from venire.service.studies import create_study
+    from venire.server.studies.studies import create_study
 
     with store.writing() as session:
         study = create_study(session, "Empty").id

@@ -9,12 +9,12 @@ from sqlalchemy import select
 from studies_for_tests import AT, event, judge_batch, make_study
 from venire.agreement.summary import agreement
 from venire.errors import BadSetting, DataError, NotFound
-from venire.judging.batches import next_batch
-from venire.judging.events import record
-from venire.judging.review import decide
-from venire.service import results
-from venire.service.adjudication import details, disagreements, find_pair, settle, unsettle
-from venire.service.history import history
+from venire.server.judging.events import record
+from venire.server.judging.next_batch import next_batch
+from venire.server.judging.review import decide
+from venire.server.studies import results
+from venire.server.studies.adjudication import details, disagreements, find_pair, settle, unsettle
+from venire.server.studies.history import history
 from venire.store.judging import Lease
 from venire.store.studies import Pair
 from venire.store.work import Decision

@@ -5,8 +5,8 @@ import shutil
 import pytest
 from starlette.testclient import TestClient
 
+from venire.server.studies import accounts as people
 from venire.server.web.app import create_app
-from venire.service import people
 from venire.store.session import Store
 
 

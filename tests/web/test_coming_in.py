@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 from studies_for_tests import AT, add_person, judge_batch, make_study
-from venire.service import people
+from venire.server.studies import accounts as people
 from venire.store.base import new_code, now
 from venire.store.judging import Batch, Campaign
 from venire.store.people import Invitation, Membership, SignIn, Token, User

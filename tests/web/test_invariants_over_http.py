@@ -12,13 +12,13 @@ from starlette.testclient import TestClient
 
 from studies_for_tests import AT, add_person, event, judge_batch, make_study
 from venire.errors import Conflict
-from venire.judging.batches import expire, next_batch
-from venire.judging.events import record
-from venire.judging.review import decide
+from venire.server.judging.events import record
+from venire.server.judging.next_batch import expire, next_batch
+from venire.server.judging.review import decide
+from venire.server.studies import accounts as people
+from venire.server.studies.campaigns import change_campaign, create_campaign
+from venire.server.studies.studies import put_documents
 from venire.server.web.app import create_app, from_environment
-from venire.service import people
-from venire.service.campaigns import change_campaign, create_campaign
-from venire.service.studies import put_documents
 from venire.store.judging import Batch, Event, Judgment, Lease
 from venire.store.session import Store
 from venire.store.studies import Document

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from studies_for_tests import make_study
-from venire.service import people
+from venire.server.studies import accounts as people
 from venire.store.judging import FILLS, Batch, Event, Judgment, Lease, Task
 
 

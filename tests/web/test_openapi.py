@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from studies_for_tests import make_study
-from venire.service import people
+from venire.server.studies import accounts as people
 
 schemathesis = pytest.importorskip("schemathesis")
 

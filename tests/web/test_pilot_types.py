@@ -9,10 +9,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from studies_for_tests import add_person
+from venire.server.studies import accounts as people
+from venire.server.studies import pools
+from venire.server.studies.campaigns import create_campaign, open_campaign
+from venire.server.studies.studies import create_study, put_documents, put_file, put_topics
 from venire.server.web.app import create_app
-from venire.service import people, pools
-from venire.service.campaigns import create_campaign, open_campaign
-from venire.service.studies import create_study, put_documents, put_file, put_topics
 from venire.store.session import Store
 from venire.tables.qrels import Qrels
 

@@ -92,10 +92,10 @@ def _inputs(
         for name, path in named:
             groups[name] = read_group(name, path or "", model, reading, notes)
         return groups, table, notes
-    from venire.analyses.repeatability import group_of
     from venire.cli.shared.database import opened
-    from venire.service.studies import find_study
-    from venire.service.studies import read_runs as runs_of
+    from venire.server.jobs.repeatability import group_of
+    from venire.server.studies.studies import find_study
+    from venire.server.studies.studies import read_runs as runs_of
 
     with opened(database) as store, store.reading() as session:
         found = find_study(session, study).id

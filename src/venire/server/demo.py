@@ -19,11 +19,17 @@ from sqlalchemy import select
 
 from venire.errors import Conflict, StoreError
 from venire.progress import Event, Progress, silent
+from venire.server.studies.accounts import invite
+from venire.server.studies.campaigns import create_campaign, open_campaign
+from venire.server.studies.pools import build
+from venire.server.studies.studies import (
+    create_study,
+    put_documents,
+    put_file,
+    put_gold,
+    put_topics,
+)
 from venire.server.web.app import create_app
-from venire.service.campaigns import create_campaign, open_campaign
-from venire.service.people import invite
-from venire.service.pools import build
-from venire.service.studies import create_study, put_documents, put_file, put_gold, put_topics
 from venire.simulation.annotators import confusion_of, kind_named
 from venire.simulation.collection import SCALE, Collection
 from venire.store.judging import Batch, Lease

@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from studies_for_tests import judge_batch, make_study
 from venire import Runs
-from venire.service.studies import put_file
+from venire.server.studies.studies import put_file
 from venire.store.judging import Batch, Campaign
 from venire.store.people import User
 from venire.store.schema import upgrade

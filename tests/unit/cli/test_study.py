@@ -64,8 +64,8 @@ def test_invite_makes_a_link(venire_json, study):
 
 
 def test_a_decision_and_its_undo(venire_json, venire, study):
-    from venire.service.pools import build
-    from venire.service.studies import find_study
+    from venire.server.studies.pools import build
+    from venire.server.studies.studies import find_study
 
     store = Store.at(study)
     with store.writing() as session:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from venire.content.entity import local_name, shorten, show_entity, sound_address
 from venire.errors import BadLine
+from venire.server.content.entity import local_name, shorten, show_entity, sound_address
 
 E = "http://e/"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"

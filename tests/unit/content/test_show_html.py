@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from venire.content.instructions import show_instructions
-from venire.content.page import DEEPEST, show_html
 from venire.errors import BadSetting, MissingExtra
+from venire.server.content.instructions import show_instructions
+from venire.server.content.page import DEEPEST, show_html
 
 pytest.importorskip("nh3")
 ATTACKS = [

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from venire.content import text as module
-from venire.content.harmless import harmless
-from venire.content.text import fold, show_text
+from venire.server.content import text as module
+from venire.server.content.control_characters import harmless
+from venire.server.content.text import fold, show_text
 
 
 def marked(shown):

@@ -130,10 +130,10 @@ def next_command(
     """Choose the pairs of STUDY that one more judgment is worth most for."""
     from venire.errors import DataError
     from venire.planning.next_best import next_best
-    from venire.service.campaigns import find_campaign, raise_overlap
-    from venire.service.results import judgments
-    from venire.service.studies import find_study
-    from venire.service.studies import read_runs as runs_of
+    from venire.server.studies.campaigns import find_campaign, raise_overlap
+    from venire.server.studies.results import judgments
+    from venire.server.studies.studies import find_study
+    from venire.server.studies.studies import read_runs as runs_of
 
     with opened(database) as store, store.writing() as session:
         found = find_study(session, study).id

@@ -52,9 +52,9 @@ def export_command(
 ) -> None:
     """Take the free places of a campaign of STUDY, and write batches with their layout."""
     from venire.formats.source import write_bytes
-    from venire.platforms.export import export_batches
-    from venire.service.campaigns import find_campaign
-    from venire.service.studies import find_study
+    from venire.server.platforms.export import export_batches
+    from venire.server.studies.campaigns import find_campaign
+    from venire.server.studies.studies import find_study
     from venire.store.base import now
 
     place = Path(folder)
@@ -94,9 +94,9 @@ def import_command(
 
     What is not used is named with its line and counted.
     """
-    from venire.platforms.importing import import_results
-    from venire.service.campaigns import find_campaign
-    from venire.service.studies import find_study
+    from venire.server.platforms.importing import import_results
+    from venire.server.studies.campaigns import find_campaign
+    from venire.server.studies.studies import find_study
     from venire.store.base import now
 
     with opened(database) as store, store.writing() as session:
@@ -136,9 +136,9 @@ def decisions_command(
     from collections import Counter
 
     from venire.formats.source import write_bytes
-    from venire.platforms.deciding import decisions
-    from venire.service.campaigns import find_campaign
-    from venire.service.studies import find_study
+    from venire.server.platforms.deciding import decisions
+    from venire.server.studies.campaigns import find_campaign
+    from venire.server.studies.studies import find_study
 
     with opened(database) as store, store.reading() as session:
         wave = find_campaign(session, find_study(session, study).id, campaign).id

@@ -33,8 +33,8 @@ group.add_command(campaigns.next_command)
 @FORMAT
 def new(name: str, owner: str | None, database: str, form: str) -> None:
     """Make a study called NAME; the database is made where there is none."""
-    from venire.service.people import maker
-    from venire.service.studies import create_study
+    from venire.server.studies.accounts import maker
+    from venire.server.studies.studies import create_study
 
     notes: list[str] = []
     with opened(database, make=True) as store, store.writing() as session:
@@ -63,8 +63,8 @@ def import_command(study: str, source: str, media: str | None, database: str, fo
     import tempfile
 
     from venire.formats.study_folder import read_study_folder, unpack_study
-    from venire.service.importing import import_folder, keep_pictures
-    from venire.service.studies import find_study
+    from venire.server.studies.importing import import_folder, keep_pictures
+    from venire.server.studies.studies import find_study
 
     with tempfile.TemporaryDirectory(prefix="venire-") as place:
         path: str | Path = source
@@ -104,9 +104,9 @@ def invite(
     study: str, role: str, name: str, campaign: str | None, url: str, database: str, form: str
 ) -> None:
     """Make a link that lets one person into STUDY, or a platform's workers into a campaign."""
-    from venire.service.campaigns import find_campaign
-    from venire.service.people import invite as make
-    from venire.service.studies import find_study
+    from venire.server.studies.accounts import invite as make
+    from venire.server.studies.campaigns import find_campaign
+    from venire.server.studies.studies import find_study
 
     with opened(database) as store, store.writing() as session:
         found = find_study(session, study)
@@ -125,8 +125,8 @@ def invite(
 @FORMAT
 def status(study: str | None, database: str, form: str) -> None:
     """Say how STUDY stands, a row a campaign; without it, list the studies."""
-    from venire.service.overview import overview
-    from venire.service.studies import find_study, list_studies
+    from venire.server.studies.overview import overview
+    from venire.server.studies.studies import find_study, list_studies
 
     notes: list[str] = []
     with opened(database) as store, store.reading() as session:
@@ -189,8 +189,8 @@ def settle_command(
 
     The judgments stay as they are, and the last decision counts.
     """
-    from venire.service import adjudication
-    from venire.service.studies import find_study
+    from venire.server.studies import adjudication
+    from venire.server.studies.studies import find_study
 
     notes: list[str] = []
     with opened(database) as store, store.writing() as session:
@@ -248,10 +248,10 @@ def export_command(
     The kind study writes the study itself as a collection folder, which import reads again.
     """
     from venire.formats.study_folder import write_study_folder
-    from venire.service.campaigns import find_campaign
-    from venire.service.exports import export
-    from venire.service.importing import as_folder
-    from venire.service.studies import find_study
+    from venire.server.studies.campaigns import find_campaign
+    from venire.server.studies.exports import export
+    from venire.server.studies.importing import as_folder
+    from venire.server.studies.studies import find_study
 
     wanted = list(kinds or ("qrels",))
     if "study" in wanted and len(wanted) > 1:

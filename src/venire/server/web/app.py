@@ -14,15 +14,14 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from venire import api, pages
 from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, StoreError, VenireError
 from venire.formats.source import folder_at
-from venire.server.web import judge, sign_in
+from venire.server.jobs.queue import Worker
+from venire.server.studies.accounts import first_link
+from venire.server.web import api, judge, pages, sign_in
 from venire.server.web.deps import HERE, page
 from venire.server.web.guard import Guard
 from venire.server.web.sign_in_limit import Tries
-from venire.service.jobs import Worker
-from venire.service.people import first_link
 from venire.store.schema import upgrade
 from venire.store.session import Store
 

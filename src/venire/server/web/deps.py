@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
 from venire.errors import NotAllowed, NotFound
+from venire.server.studies import accounts as people
 from venire.server.web.guard import CHART_POLICY
-from venire.service import people
 from venire.store.people import User
 from venire.store.session import Store
 

@@ -10,9 +10,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from venire.judging.batches import next_batch
-from venire.judging.events import record
-from venire.judging.shown import batch_view, completion, document_view, image_of, may_enter
+from venire.server.judging.events import record
+from venire.server.judging.next_batch import next_batch
+from venire.server.judging.payload import (
+    batch_view,
+    completion,
+    document_view,
+    image_of,
+    may_enter,
+)
 from venire.server.web.deps import CurrentUser, Reading, TheStore, page
 from venire.server.web.media import media_file
 from venire.store.base import now

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Body, Request
 from sqlalchemy import select
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from venire.judging.batches import at_work
-from venire.judging.shown import codes
+from venire.server.judging.next_batch import at_work
+from venire.server.judging.payload import codes
+from venire.server.studies import accounts as people
 from venire.server.web.deps import (
     COOKIE,
     CurrentUser,
@@ -19,7 +20,6 @@ from venire.server.web.deps import (
     page,
     set_cookie,
 )
-from venire.service import people
 from venire.store.judging import Campaign
 from venire.store.people import Membership
 from venire.store.studies import Study

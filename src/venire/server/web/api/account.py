@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
+from venire.server.studies import accounts as people
 from venire.server.web.api.forms import NewToken, PasswordChange, example
 from venire.server.web.deps import CurrentUser, Reading, TheStore, set_cookie
-from venire.service import people
 
 router = APIRouter(prefix="/api", tags=["account"])
 

@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from venire.server.studies import adjudication
+from venire.server.studies.history import history
 from venire.server.web.api.forms import Settlement, example
 from venire.server.web.api.studies import Limit, Offset
 from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
-from venire.service import adjudication
-from venire.service.history import history
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["adjudication"])
 Text = Annotated[str, Query(max_length=2000)]

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from venire.desk import lists
+from venire.server.studies import campaigns, lists, pools
 from venire.server.web.api.forms import (
     CampaignChange,
     NewCampaign,
@@ -16,7 +16,6 @@ from venire.server.web.api.forms import (
     pool_settings,
 )
 from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
-from venire.service import campaigns, pools
 from venire.store.judging import Campaign
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["pool and campaigns"])

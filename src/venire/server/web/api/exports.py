@@ -13,10 +13,10 @@ from starlette.responses import FileResponse
 
 from venire.errors import NotFound
 from venire.formats.study_folder import write_study_folder
+from venire.server.studies import exports
+from venire.server.studies.importing import as_folder
 from venire.server.web.api.forms import NewExport, example
 from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
-from venire.service import exports
-from venire.service.importing import as_folder
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["exports"])
 _EXPORT = {"export_id": "e1", "kinds": ["qrels", "raw-csv"], "made_at": "2026-01-05T09:30:00Z"}

@@ -12,9 +12,9 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from venire.errors import NotFound
+from venire.server.jobs import queue as jobs
 from venire.server.web.api.forms import JobSettings, NewJob, example, given
 from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
-from venire.service import jobs
 from venire.store.work import Job
 
 router = APIRouter(prefix="/api/studies/{study_id}/jobs", tags=["jobs"])

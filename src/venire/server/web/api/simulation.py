@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, UploadFile
 
-from venire.analyses.simulate import estimate
-from venire.desk import simulation
+from venire.server.jobs import simulation_inputs as simulation
+from venire.server.jobs.simulate import estimate
 from venire.server.web.api.forms import Simulation, example, given
 from venire.server.web.api.uploads import on_disk
 from venire.server.web.deps import AMember, AnOwner, Reading, TheStore

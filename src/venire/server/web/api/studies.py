@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from venire.content.instructions import show_instructions
-from venire.desk import lists
 from venire.errors import NotAllowed
+from venire.server.content.instructions import show_instructions
+from venire.server.studies import lists, studies
+from venire.server.studies.overview import overview
 from venire.server.web.api.forms import (
     GoldChange,
     Markdown,
@@ -18,8 +19,6 @@ from venire.server.web.api.forms import (
     given,
 )
 from venire.server.web.deps import AMember, AnOwner, CurrentUser, Reading, TheStore
-from venire.service import studies
-from venire.service.overview import overview
 from venire.store.studies import Study
 
 router = APIRouter(prefix="/api", tags=["studies"])

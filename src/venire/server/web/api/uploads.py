@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request, UploadFile
 
-from venire.desk.uploads import as_uploaded, put_upload, remove_file
 from venire.errors import DataError, NotAllowed
 from venire.formats.study_folder import StudyFolder, read_study_folder, unpack_study
+from venire.server.studies.importing import import_folder, keep_pictures
+from venire.server.studies.studies import create_study
+from venire.server.studies.uploads import as_uploaded, put_upload, remove_file
 from venire.server.web.api.forms import example
 from venire.server.web.deps import AnOwner, CurrentUser, TheStore
-from venire.service.importing import import_folder, keep_pictures
-from venire.service.studies import create_study
 
 router = APIRouter(prefix="/api", tags=["uploads"])
 _FOLDER = {"rows": [{"what": "topics.tsv", "read": 225, "left_out": 0, "reason": ""}]}

@@ -7,16 +7,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, Response
 
-from venire.desk import lists
 from venire.errors import NotFound
-from venire.judging.settings import StudySettings
-from venire.judging.shown import content
+from venire.server.judging.payload import content
+from venire.server.judging.settings import StudySettings
+from venire.server.studies import adjudication, lists
+from venire.server.studies.history import history
+from venire.server.studies.studies import get_study
 from venire.server.web.deps import AMember, Reading
 from venire.server.web.media import media_file
 from venire.server.web.pages.common import study_page
-from venire.service import adjudication
-from venire.service.history import history
-from venire.service.studies import get_study
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 Text = Annotated[str, Query(max_length=2000)]

@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import HTMLResponse
 
-from venire.judging.settings import StudySettings
+from venire.server.judging.settings import StudySettings
+from venire.server.studies.studies import get_study
 from venire.server.web.deps import Member, Reading, page
-from venire.service.studies import get_study
 
 TABS = {
     "": "Overview",

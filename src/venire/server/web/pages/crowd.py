@@ -9,17 +9,17 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from venire.desk import lists
 from venire.planning.annotators_needed import MEASURES, RULES, SOURCES
 from venire.planning.campaign import Crowd, Design
 from venire.report.annotators_needed import shown
 from venire.report.forecast import played_with
 from venire.report.repeatability import overall_named
+from venire.server.jobs import queue as jobs
+from venire.server.studies import campaigns, lists
 from venire.server.web.deps import AMember, Member, Reading
 from venire.server.web.pages import charts
 from venire.server.web.pages.analysis import SHOWN, JobId, kept_table, named, sources
 from venire.server.web.pages.common import study_page
-from venire.service import campaigns, jobs
 from venire.store.work import Job
 
 router = APIRouter(include_in_schema=False)

@@ -7,10 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
-from venire.desk import lists
+from venire.server.studies import lists
+from venire.server.studies.studies import counts
 from venire.server.web.deps import AMember, Reading
 from venire.server.web.pages.common import study_page
-from venire.service.studies import counts
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 PARTS = ("topics", "documents", "files", "gold")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from venire.desk import lists
+from venire.server.studies import exports, lists
+from venire.server.studies.studies import counts
 from venire.server.web.deps import AMember, Reading
 from venire.server.web.pages.analysis import sources
 from venire.server.web.pages.common import study_page
-from venire.service import exports
-from venire.service.studies import counts
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from venire.desk import lists
+from venire.server.studies import accounts as people
+from venire.server.studies import lists
 from venire.server.web.deps import CurrentUser, Reading, page
-from venire.service import people
 
 router = APIRouter(include_in_schema=False)
 

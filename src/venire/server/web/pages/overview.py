@@ -5,9 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
+from venire.server.studies.overview import overview
 from venire.server.web.deps import AMember, Reading
 from venire.server.web.pages.common import study_page
-from venire.service.overview import overview
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 

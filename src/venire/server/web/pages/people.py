@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
-from venire.desk import lists
+from venire.server.studies import accounts as people
+from venire.server.studies import lists
+from venire.server.studies.annotators import annotators
 from venire.server.web.deps import AMember, Reading
 from venire.server.web.pages.common import study_page
-from venire.service import people
-from venire.service.annotators import annotators
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 STATES = ("open", "accepted", "rejected", "undecided")

@@ -8,16 +8,17 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
-from venire.content.instructions import show_instructions
-from venire.desk import lists
 from venire.grouping.settings import ONE, grid
-from venire.judging.settings import MATCHES, TOPICS, CampaignSettings, StudySettings
 from venire.pooling.strategies import SETTINGS
 from venire.report.grouping_words import named
+from venire.server.content.instructions import show_instructions
+from venire.server.jobs import queue as jobs
+from venire.server.judging.settings import MATCHES, TOPICS, CampaignSettings, StudySettings
+from venire.server.studies import accounts as people
+from venire.server.studies import lists, pools
+from venire.server.studies.studies import counts, get_study
 from venire.server.web.deps import AMember, Reading
 from venire.server.web.pages.common import study_page
-from venire.service import jobs, people, pools
-from venire.service.studies import counts, get_study
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 

@@ -11,15 +11,15 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
 from venire import plugins
-from venire.desk import simulation
 from venire.grouping.settings import ONE
-from venire.judging.settings import StudySettings
 from venire.report.grouping_words import explained, named, short
+from venire.server.jobs import queue as jobs
+from venire.server.jobs import simulation_inputs as simulation
+from venire.server.judging.settings import StudySettings
+from venire.server.studies.studies import counts, get_study
 from venire.server.web.deps import AMember, Reading
 from venire.server.web.pages import charts
 from venire.server.web.pages.common import study_page
-from venire.service import jobs
-from venire.service.studies import counts, get_study
 from venire.simulation.grouped_annotators import (
     BOUNDS,
     TYPES,

@@ -1,1 +1,0 @@
-"""Kinds of jobs: long computations on a study, with what they keep."""

@@ -1,0 +1,1 @@
+"""Content of documents and instructions for display: plain data or safe HTML."""

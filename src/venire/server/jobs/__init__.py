@@ -1,0 +1,1 @@
+"""Long computations on a study: the queue, and the kinds of jobs."""

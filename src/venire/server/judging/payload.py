@@ -1,0 +1,247 @@
+"""What a browser is sent: the batch and its documents, and nothing that tells gold from real."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.orm import Session, undefer
+
+from venire.errors import NotAllowed, NotFound
+from venire.server.content.entity import show_entity
+from venire.server.content.instructions import show_instructions
+from venire.server.content.page import show_html
+from venire.server.content.text import show_text
+from venire.server.judging.settings import CampaignSettings, StudySettings
+from venire.store.judging import Batch, Campaign, Judgment, Lease
+from venire.store.people import Membership, User
+from venire.store.studies import Document, Pair, Study, Topic
+
+
+def may_enter(session: Session, campaign_id: str, user_id: str) -> tuple[Campaign, Study]:
+    """The campaign and its study, for those who may judge in it."""
+    campaign = session.get(Campaign, campaign_id)
+    member = session.get(Membership, (campaign.study_id, user_id)) if campaign else None
+    if campaign is None or member is None:
+        raise NotFound("campaign", campaign_id)
+    if member.role == "viewer":
+        raise NotAllowed("viewers do not judge; ask an owner of the study to make you an annotator")
+    return campaign, session.get_one(Study, campaign.study_id)
+
+
+def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, Any]:
+    """A batch as its annotator sees it: grades, topics, documents in order, their own labels.
+
+    Gold and real documents have the same fields; neither runs, ranks, scores nor the labels of
+    others are in it.
+    """
+    execute = session.connection().execute
+    batch = execute(_BATCH, {"batch": batch_id}).first()
+    if batch is None or batch.annotator_id != annotator_id:
+        raise NotFound("batch", batch_id)
+    settings = StudySettings.of(batch.study_settings)
+    rows = execute(_ITEMS, {"batch": batch_id}).all()
+    topics: dict[int, Any] = {}
+    for row in rows:
+        topics.setdefault(row.topic_id, row)
+    place = {topic_id: number for number, topic_id in enumerate(topics)}
+    return {
+        "batch": batch_id,
+        "kind": "practice" if batch.kind == "practice" else "work",
+        "state": batch.state,
+        "minutes": CampaignSettings.of(batch.settings).minutes,
+        "grouped": any(row.cluster is not None for row in rows),
+        "relevant_from": settings.relevant_from,
+        "study": batch.name,
+        "instructions": _instructions(batch.instructions),
+        "grades": with_keys(settings),
+        "reasons": settings.cannot_judge,
+        "topics": [
+            {
+                "title": topic.title or topic.query_id,
+                "description": topic.description,
+                "narrative": topic.narrative,
+            }
+            for topic in topics.values()
+        ],
+        "items": [
+            {
+                "lease": row.id,
+                "group": row.cluster,
+                "kind": row.kind,
+                "topic": place[row.topic_id],
+                "state": _own(row.state),
+                "label": row.label,
+                "reason": row.reason,
+            }
+            for row in rows
+        ],
+    }
+
+
+# Made once: making a statement takes longer than running it.
+_BATCH = (
+    select(
+        Batch.annotator_id,
+        Batch.kind,
+        Batch.state,
+        Campaign.settings,
+        Study.settings.label("study_settings"),
+        Study.name,
+        Study.instructions,
+    )
+    .join(Campaign, Campaign.id == Batch.campaign_id)
+    .join(Study, Study.id == Campaign.study_id)
+    .where(Batch.id == bindparam("batch"))
+)
+_ITEMS = (
+    select(
+        Lease.id,
+        Lease.cluster,
+        Lease.state,
+        Pair.topic_id,
+        Judgment.label,
+        Judgment.reason,
+        Document.kind,
+        Topic.query_id,
+        Topic.title,
+        Topic.description,
+        Topic.narrative,
+    )
+    .join(Pair, Pair.id == Lease.pair_id)
+    .join(Document, Document.id == Pair.document_id)
+    .join(Topic, Topic.id == Pair.topic_id)
+    .outerjoin(Judgment, Judgment.seq == Lease.judgment_seq)
+    .where(Lease.batch_id == bindparam("batch"))
+    .order_by(Lease.position)
+)
+#: The same instructions are shown with every batch.
+_instructions = lru_cache(maxsize=32)(show_instructions)
+
+
+def _own(state: str) -> str:
+    """The state as the annotator knows it: that a batch was rejected is not told by document."""
+    return "judged" if state in ("rejected", "surplus") else state
+
+
+def with_keys(settings: StudySettings) -> list[dict[str, Any]]:
+    """Each grade with its key: its own value where all are digits, else its place from 1."""
+    values = settings.values
+    digits = all(0 <= value <= 9 for value in values)
+    return [
+        {**grade, "key": str(grade["value"] if digits else place % 10)}
+        for place, grade in enumerate(settings.grades, 1)
+    ]
+
+
+def document_view(session: Session, lease_id: str, annotator_id: str) -> dict[str, Any]:
+    """The document of a lease, ready to be shown; only to whom it was given."""
+    row = session.execute(_DOCUMENT, {"lease": lease_id}).first()
+    if row is None or row.annotator_id != annotator_id:
+        raise NotFound("document", lease_id)
+    return {"lease": lease_id, **content(row.Document, row.title, StudySettings.of(row.settings))}
+
+
+_DOCUMENT = (
+    select(Lease.annotator_id, Document, Topic.title, Study.settings)
+    .join(Pair, Pair.id == Lease.pair_id)
+    .join(Document, Document.id == Pair.document_id)
+    .join(Topic, Topic.id == Pair.topic_id)
+    .join(Study, Study.id == Document.study_id)
+    .where(Lease.id == bindparam("lease"))
+    .options(undefer(Document.body))
+)
+
+
+def content(document: Document, query: str, settings: StudySettings) -> dict[str, Any]:
+    """A document of any kind as plain data; the browser makes text of it, never HTML.
+
+    The one exception is HTML itself, which is cleaned and shown in a frame without scripts.
+    """
+    if document.kind == "image":
+        return {"kind": "image", "title": document.title, "missing": document.media is None}
+    if document.body is None:
+        return {"kind": "none", "title": document.title or document.doc_id}
+    if document.kind == "entity":
+        shown = show_entity(document.body, document.doc_id, languages=tuple(settings.languages))
+        return {"kind": "entity", "links": settings.show_links, **asdict(shown)}
+    if document.kind == "html":
+        return {"kind": "html", "title": document.title, "html": show_html(document.body)}
+    return {"kind": "text", **asdict(show_text(document.title, document.body, query))}
+
+
+def image_of(session: Session, lease_id: str, annotator_id: str) -> str:
+    """The media key of a lease's image; only for whom it was given to."""
+    row = session.connection().execute(_IMAGE, {"lease": lease_id}).first()
+    if row is None or row.annotator_id != annotator_id:
+        raise NotFound("document", lease_id)
+    if row.media is None:
+        raise NotFound("image", lease_id)
+    key: str = row.media
+    return key
+
+
+_IMAGE = (
+    select(Lease.annotator_id, Document.media)
+    .join(Pair, Pair.id == Lease.pair_id)
+    .join(Document, Document.id == Pair.document_id)
+    .where(Lease.id == bindparam("lease"))
+)
+
+
+def completion(
+    session: Session, campaign_id: str | None, user: User, batch_id: str | None = None
+) -> str | None:
+    """The code that a platform's worker takes back; None for everybody else.
+
+    It is that of the batch, or of the worker's last one: the code of work done where it counts,
+    the other one where it does not.
+    """
+    if user.worker is None:
+        return None
+    query = select(Batch).where(Batch.annotator_id == user.id, Batch.kind == "work")
+    query = query.where(Batch.id == batch_id) if batch_id else query
+    query = query.where(Batch.campaign_id == campaign_id) if campaign_id else query
+    batch = session.scalar(
+        query.where(Batch.state != "open").order_by(Batch.finished_at.desc()).limit(1)
+    )
+    if batch is None:
+        return None
+    campaign = session.get_one(Campaign, batch.campaign_id)
+    return campaign.code_done if batch.valid else campaign.code_failed
+
+
+def codes(session: Session, user: User) -> list[dict[str, Any]]:
+    """The codes of a platform's worker, of every batch that was handed in, the last one first.
+
+    ``campaign, batch`` (its number among the worker's in that campaign), ``documents`` (answered),
+    ``finished_at, code``; nothing for everybody else.
+    """
+    if user.worker is None:
+        return []
+    answered = func.count(Lease.judgment_seq)
+    rows = session.execute(
+        select(Batch.valid, Batch.finished_at, Campaign, answered)
+        .join(Campaign, Campaign.id == Batch.campaign_id)
+        .outerjoin(Lease, Lease.batch_id == Batch.id)
+        .where(Batch.annotator_id == user.id, Batch.kind == "work", Batch.valid.is_not(None))
+        .group_by(Batch.id, Campaign.id)
+        .order_by(Batch.opened_at, Batch.id)
+    ).all()
+    numbers: Counter[str] = Counter()
+    out = []
+    for valid, finished_at, campaign, documents in rows:
+        numbers[campaign.id] += 1
+        out.append(
+            {
+                "campaign": campaign.name,
+                "batch": numbers[campaign.id],
+                "documents": documents,
+                "finished_at": finished_at,
+                "code": campaign.code_done if valid else campaign.code_failed,
+            }
+        )
+    return out[::-1]

@@ -1,0 +1,1 @@
+"""What owners do and look at: studies, pools, campaigns, accounts, results, exports."""

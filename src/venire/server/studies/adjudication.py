@@ -1,0 +1,320 @@
+"""Disagreements, the worst first, and what an owner decides about them."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import polars as pl
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from venire.errors import BadSetting, DataError, NotFound
+from venire.server.judging.settings import StudySettings
+from venire.server.studies.results import pair_names
+from venire.server.studies.studies import get_study
+from venire.store.base import now
+from venire.store.judging import Batch, Campaign, Event, Judgment, Lease
+from venire.store.people import User
+from venire.store.studies import Document, Gold, Pair, Topic
+from venire.store.work import Decision, Job, JobPart
+
+Row = dict[str, Any]
+_LABELS = {"pair_id": pl.Int64, "label": pl.Int64, "n": pl.Int64}
+
+
+def disagreements(
+    session: Session,
+    study_id: str,
+    *,
+    job_id: str | None = None,
+    settled: bool = False,
+    limit: int = 50,
+    offset: int = 0,
+) -> tuple[list[Row], int]:
+    """Pairs on which the judgments that count differ, the worst first, and how many there are.
+
+    Sorted by the entropy of the labels, ``-sum p log2 p``, then by their spread (highest minus
+    lowest); with an aggregate job, by the entropy of its posterior in between. Settled pairs are
+    left out unless asked for.
+
+    Returns
+    -------
+    rows : list of dict
+        ``pair_id, query_id, doc_id, judgments, labels`` (label to number), ``entropy, spread,
+        split`` (entropy of the posterior; None without a job), ``settled`` (grade or None).
+    total : int
+    """
+    get_study(session, study_id)
+    frame = _counted(session, study_id)
+    share = pl.col("n") / pl.col("n").sum()
+    # In one order, so that equal entropies are equal to the last bit.
+    found = (
+        frame.sort("pair_id", "label")
+        .group_by("pair_id", maintain_order=True)
+        .agg(
+            (-(share * share.log(2)).sum()).alias("entropy"),
+            (pl.col("label").max() - pl.col("label").min()).alias("spread"),
+            pl.col("n").sum().alias("judgments"),
+        )
+    )
+    decided = current_grades(session, study_id)
+    if not settled:
+        found = found.filter(~pl.col("pair_id").is_in(list(decided)))
+    split = _split(session, study_id, job_id)
+    found = (
+        found.with_columns(pl.lit(None, pl.Float64).alias("split"))
+        if split is None
+        else _with_split(session, study_id, found, split)
+    )
+    found = found.sort(
+        ["entropy", "split", "spread", "pair_id"],
+        descending=[True, True, True, False],
+        nulls_last=True,
+    )
+    page = found.slice(offset, limit)
+    names = pair_names(session, study_id, page["pair_id"].to_list())
+    labels = frame.filter(pl.col("pair_id").is_in(page["pair_id"].to_list()))
+    by_pair: dict[int, dict[int, int]] = {}
+    for pair, label, n in labels.sort("label").iter_rows():
+        by_pair.setdefault(pair, {})[label] = n
+    rows = [
+        {
+            "pair_id": row["pair_id"],
+            "query_id": names[row["pair_id"]][0],
+            "doc_id": names[row["pair_id"]][1],
+            "judgments": row["judgments"],
+            "labels": by_pair[row["pair_id"]],
+            "entropy": row["entropy"],
+            "spread": row["spread"],
+            "split": row["split"],
+            "settled": decided.get(row["pair_id"]),
+        }
+        for row in page.iter_rows(named=True)
+    ]
+    return rows, found.height
+
+
+def _counted(session: Session, study_id: str) -> pl.DataFrame:
+    """How often each label was given to the pairs that have more than one."""
+    valid = (
+        select(Judgment.pair_id, Judgment.label)
+        .select_from(Lease)
+        .join(Judgment, Judgment.seq == Lease.judgment_seq)
+        .join(Batch, Batch.id == Lease.batch_id)
+        .join(Campaign, Campaign.id == Batch.campaign_id)
+        .where(Campaign.study_id == study_id, Batch.valid.is_(True), Lease.state == "judged")
+        .where(Lease.gold_grade.is_(None))
+        .cte("valid")
+    )
+    differ = (
+        select(valid.c.pair_id)
+        .group_by(valid.c.pair_id)
+        .having(func.min(valid.c.label) < func.max(valid.c.label))
+    )
+    rows = session.execute(
+        select(valid.c.pair_id, valid.c.label, func.count())
+        .where(valid.c.pair_id.in_(differ))
+        .group_by(valid.c.pair_id, valid.c.label)
+    ).all()
+    return pl.DataFrame([tuple(row) for row in rows], schema=_LABELS, orient="row")
+
+
+def _split(session: Session, study_id: str, job_id: str | None) -> pl.DataFrame | None:
+    if job_id is None:
+        return None
+    job = session.get(Job, job_id)
+    part = session.get(JobPart, (job_id, "items.parquet"))
+    if job is None or job.study_id != study_id or part is None:
+        raise NotFound("result of an aggregate job", job_id)
+    items = pl.read_parquet(io.BytesIO(part.content))
+    chances = [pl.col(name) for name in items.columns if name.startswith("p(")]
+    terms = [pl.when(p > 0).then(-p * p.log(2)).otherwise(0.0) for p in chances]
+    return items.select("query_id", "doc_id", pl.sum_horizontal(terms).alias("split"))
+
+
+def _with_split(
+    session: Session, study_id: str, found: pl.DataFrame, split: pl.DataFrame
+) -> pl.DataFrame:
+    names = pair_names(session, study_id, found["pair_id"].to_list())
+    keys = pl.DataFrame(
+        [(pair, *name) for pair, name in names.items()],
+        schema={"pair_id": pl.Int64, "query_id": pl.String, "doc_id": pl.String},
+        orient="row",
+    )
+    keys = keys.join(split, on=["query_id", "doc_id"], how="left").select("pair_id", "split")
+    return found.join(keys, on="pair_id", how="left")
+
+
+def details(session: Session, study_id: str, pair_id: int) -> Row:
+    """All that is known of a pair: topic, document, every label with its comment, decisions.
+
+    ``judgments`` are those that stand and those that do not (``counts`` says which): a rejected
+    batch may still have seen something.
+    """
+    pair = _pair(session, study_id, pair_id)
+    topic = session.get_one(Topic, pair.topic_id)
+    document = session.get_one(Document, pair.document_id)
+    rows = session.execute(
+        select(Judgment, Lease, Batch.valid, User.name, Campaign.name)
+        .join(Lease, Lease.judgment_seq == Judgment.seq)
+        .join(Batch, Batch.id == Lease.batch_id)
+        .join(Campaign, Campaign.id == Batch.campaign_id)
+        .join(User, User.id == Judgment.annotator_id)
+        .where(Lease.pair_id == pair_id)
+        .order_by(Judgment.seq)
+    ).all()
+    comments: dict[str, str] = {}
+    for lease_id, payload in session.execute(
+        select(Event.lease_id, Event.payload)
+        .where(Event.lease_id.in_([lease.id for _, lease, *_ in rows]), Event.kind == "comment")
+        .order_by(Event.seq)
+    ):
+        comments[lease_id] = payload.get("text", "")
+    gold = session.scalar(select(Gold.grade).where(Gold.pair_id == pair_id, Gold.active))
+    return {
+        "pair_id": pair_id,
+        "query_id": topic.query_id,
+        "topic": topic.title,
+        "doc_id": document.doc_id,
+        "title": document.title,
+        "gold": gold,
+        "settled": current_grades(session, study_id, pair_id).get(pair_id),
+        "judgments": [
+            {
+                "annotator_id": judgment.annotator_id,
+                "annotator": name,
+                "campaign": campaign,
+                "label": judgment.label,
+                "reason": judgment.reason,
+                "seconds": None if judgment.active_ms is None else judgment.active_ms / 1000,
+                "judged_at": judgment.judged_at,
+                "state": lease.state,
+                "counts": bool(valid) and lease.state == "judged",
+                "comment": comments.get(lease.id, ""),
+            }
+            for judgment, lease, valid, name, campaign in rows
+        ],
+        "decisions": [
+            {
+                "grade": decision.facts.get("grade"),
+                "verdict": decision.verdict,
+                "reason": decision.reason,
+                "decided_by": decision.decided_by,
+                "decided_at": decision.decided_at,
+            }
+            for decision in _decisions(session, study_id, pair_id)
+        ],
+    }
+
+
+def _pair(session: Session, study_id: str, pair_id: int) -> Pair:
+    pair = session.get(Pair, pair_id)
+    if pair is None or pair.study_id != study_id:
+        raise NotFound("pair", str(pair_id))
+    return pair
+
+
+def _decisions(session: Session, study_id: str, pair_id: int) -> list[Decision]:
+    query = select(Decision).where(
+        Decision.kind == "grade", Decision.subject == str(pair_id), Decision.study_id == study_id
+    )
+    return list(session.scalars(query.order_by(Decision.seq)))
+
+
+def current_grades(session: Session, study_id: str, pair_id: int | None = None) -> dict[int, int]:
+    """Settled grades by pair; of the decisions about a pair the last counts."""
+    query = select(Decision.subject, Decision.verdict, Decision.facts).where(
+        Decision.study_id == study_id, Decision.kind == "grade"
+    )
+    if pair_id is not None:
+        query = query.where(Decision.subject == str(pair_id))
+    found: dict[int, int] = {}
+    for subject, verdict, facts in session.execute(query.order_by(Decision.seq)):
+        if verdict == "withdrawn":
+            found.pop(int(subject), None)
+        else:
+            found[int(subject)] = int(facts["grade"])
+    return found
+
+
+def find_pair(session: Session, study_id: str, query_id: str, doc_id: str) -> int:
+    """The id of a topic's document."""
+    found = session.scalar(
+        select(Pair.id)
+        .join(Topic, Topic.id == Pair.topic_id)
+        .join(Document, Document.id == Pair.document_id)
+        .where(Pair.study_id == study_id, Topic.query_id == query_id, Document.doc_id == doc_id)
+    )
+    if found is None:
+        raise NotFound("pair", f"{query_id} {doc_id}")
+    return found
+
+
+def settle(
+    session: Session, study_id: str, pair_id: int, grade: int, by: str | None, reason: str = ""
+) -> Decision:
+    """Decide the grade of a pair; its judgments stay, and a later decision takes its place.
+
+    Raises
+    ------
+    NotFound
+        The study has no such pair.
+    BadSetting
+        The grade is not on the study's scale.
+    """
+    _pair(session, study_id, pair_id)
+    values = StudySettings.of(get_study(session, study_id).settings).values
+    if grade not in values:
+        raise BadSetting(f"there is no grade {grade}; the study has {', '.join(map(str, values))}")
+    labels = session.execute(
+        select(Judgment.label, func.count())
+        .join(Lease, Lease.judgment_seq == Judgment.seq)
+        .join(Batch, Batch.id == Lease.batch_id)
+        .where(Lease.pair_id == pair_id, Lease.state == "judged", Batch.valid.is_(True))
+        .group_by(Judgment.label)
+        .order_by(Judgment.label)
+    )
+    facts = {"grade": grade, "labels": {str(label): n for label, n in labels}}
+    return _decide(session, study_id, pair_id, "settled", facts, by, reason)
+
+
+def unsettle(
+    session: Session, study_id: str, pair_id: int, by: str | None, reason: str = ""
+) -> Decision:
+    """Take back what was decided about a pair; the record of it stays.
+
+    Raises
+    ------
+    DataError
+        Nothing is decided about it.
+    """
+    _pair(session, study_id, pair_id)
+    grade = current_grades(session, study_id, pair_id).get(pair_id)
+    if grade is None:
+        raise DataError("nothing is settled for this pair")
+    return _decide(session, study_id, pair_id, "withdrawn", {"grade": grade}, by, reason)
+
+
+def _decide(
+    session: Session,
+    study_id: str,
+    pair_id: int,
+    verdict: str,
+    facts: Row,
+    by: str | None,
+    reason: str,
+) -> Decision:
+    decision = Decision(
+        study_id=study_id,
+        kind="grade",
+        subject=str(pair_id),
+        verdict=verdict,
+        reason=reason[:10_000],
+        facts=facts,
+        decided_by=by,
+        decided_at=now(),
+    )
+    session.add(decision)
+    session.flush()
+    return decision

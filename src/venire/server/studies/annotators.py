@@ -1,0 +1,342 @@
+"""The annotators of a study: what they did, how well, how fast, and what is odd about it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, NamedTuple
+
+import polars as pl
+from sqlalchemy import Integer, case, func, literal_column, select
+from sqlalchemy.orm import Session
+
+from venire.agreement.breakdown import by_annotator
+from venire.agreement.counts import first_relevant
+from venire.evaluation.proportion import Z99, Proportion, difference, wilson
+from venire.server.judging.review import is_right
+from venire.server.judging.settings import CampaignSettings, StudySettings
+from venire.server.studies.results import judgments
+from venire.server.studies.studies import get_study
+from venire.store.judging import Batch, Campaign, Judgment, Lease
+from venire.store.people import Membership, User
+
+Row = dict[str, Any]
+STEP_MS = 500
+MOST_MS = 60_000
+LEAST = 20
+"""Who gave fewer labels, or fewer than half as many golds, is not flagged."""
+FAST = 1 / 3
+SAME = 0.95
+GOLD = 0.7
+FLAGS = {
+    "fast": "mean active time, of each document a minute at most, below a third of the median of "
+    f"the other annotators' (at least {LEAST} judgments, three annotators)",
+    "one label": f"one label given more than {SAME:.0%} of the time (at least {LEAST} judgments)",
+    "gold": f"accuracy on gold below {GOLD:.0%}: the whole 95% interval is",
+    "drift": "accuracy on gold in the last wave differs from that in the waves before: "
+    "Newcombe's 99% interval of the difference leaves out 0",
+}
+
+
+@dataclass
+class _Work:
+    """What one annotator gave, counted."""
+
+    labels: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    answers: int = 0
+    timed: int = 0
+    capped_ms: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    undecided: int = 0
+    gold: dict[int, list[int]] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float | None:
+        """Mean active time; of each answer a minute at most."""
+        return self.capped_ms / 1000 / self.timed if self.timed else None
+
+    @property
+    def most(self) -> tuple[int | None, float | None]:
+        """The label given most, and its share."""
+        total = sum(self.labels.values())
+        if not total:
+            return None, None
+        label = max(sorted(self.labels), key=lambda one: self.labels[one])
+        return label, self.labels[label] / total
+
+    def accuracy(self) -> Proportion:
+        """The share of gold that was right, over all waves."""
+        right = sum(one[0] for one in self.gold.values())
+        return wilson(right, sum(one[1] for one in self.gold.values()))
+
+
+class Given(NamedTuple):
+    """How many answers of one label an annotator gave in a campaign, and their active time."""
+
+    campaign_id: str
+    annotator_id: str
+    label: int | None
+    answers: int
+    timed: int
+    active_ms: int
+    capped_ms: int
+
+
+def given(session: Session, study_id: str) -> list[Given]:
+    """All answers of a study, counted in the order of an index: one pass, nothing sorted."""
+    ms = Judgment.active_ms
+    capped = case((ms > MOST_MS, MOST_MS), else_=ms)
+    rows = session.execute(
+        select(
+            Judgment.campaign_id,
+            Judgment.annotator_id,
+            Judgment.label,
+            func.count(),
+            func.count(ms),
+            func.coalesce(func.sum(ms), 0),
+            func.coalesce(func.sum(capped), 0),
+        )
+        .where(Judgment.campaign_id.in_(select(Campaign.id).where(Campaign.study_id == study_id)))
+        .group_by(Judgment.campaign_id, Judgment.annotator_id, Judgment.label)
+    )
+    return [
+        Given(campaign, annotator, label, answers, timed, int(active), int(capped_ms))
+        for campaign, annotator, label, answers, timed, active, capped_ms in rows
+    ]
+
+
+def _medians(session: Session, study_id: str) -> dict[str, float]:
+    """Median active seconds of each annotator's labels, read off within steps of half a second."""
+    ours = Judgment.campaign_id.in_(select(Campaign.id).where(Campaign.study_id == study_id))
+    # Divided and floored by both databases alike: a whole number by a whole number.
+    step = literal_column(f"judgment.active_ms / {STEP_MS}", Integer)
+    timed = Judgment.active_ms.is_not(None) & Judgment.label.is_not(None)
+    who = Judgment.annotator_id
+    steps: dict[str, dict[int, int]] = defaultdict(dict)
+    for annotator, at, n in session.execute(
+        select(who, step, func.count()).where(ours, timed).group_by(who, step)
+    ):
+        steps[annotator][at] = n
+    return {annotator: _median(found) for annotator, found in steps.items()}
+
+
+def _median(steps: dict[int, int]) -> float:
+    half, passed = sum(steps.values()) / 2, 0
+    for step, n in sorted(steps.items()):
+        if passed + n >= half:
+            return (step + (half - passed) / n) * STEP_MS / 1000
+        passed += n
+    raise ValueError("no times")
+
+
+def _work(session: Session, study_id: str, answers: Sequence[Given]) -> dict[str, _Work]:
+    """All work of a study by annotator."""
+    found: dict[str, _Work] = defaultdict(_Work)
+    for one in answers:
+        work = found[one.annotator_id]
+        work.answers += one.answers
+        if one.label is not None:
+            work.labels[one.label] += one.answers
+            work.timed += one.timed
+            work.capped_ms += one.capped_ms
+    batches = session.execute(
+        select(
+            Batch.annotator_id,
+            Campaign.wave,
+            func.sum(case((Batch.valid & (Batch.kind == "work"), 1), else_=0)),
+            func.sum(case((~Batch.valid & (Batch.kind == "work"), 1), else_=0)),
+            func.sum(case((Batch.valid.is_(None), 1), else_=0)),
+            func.sum(case((Batch.kind == "practice", 0), else_=Batch.gold_right)),
+            func.sum(case((Batch.kind == "practice", 0), else_=Batch.gold_asked)),
+        )
+        .join(Campaign, Campaign.id == Batch.campaign_id)
+        .where(Campaign.study_id == study_id, Batch.state != "returned")
+        .group_by(Batch.annotator_id, Campaign.wave)
+    )
+    for annotator, wave, accepted, rejected, undecided, right, asked in batches:
+        work = found[annotator]
+        work.accepted += accepted
+        work.rejected += rejected
+        work.undecided += undecided
+        if asked:
+            work.gold[wave] = [int(right), int(asked)]
+    return found
+
+
+def _flags(work: dict[str, _Work]) -> dict[str, list[tuple[str, str]]]:
+    """Flags of each annotator: kind, and the finding in words."""
+    times = {
+        who: one.seconds
+        for who, one in work.items()
+        if one.seconds is not None and sum(one.labels.values()) >= LEAST
+    }
+    out: dict[str, list[tuple[str, str]]] = {}
+    for who, one in work.items():
+        found: list[tuple[str, str]] = []
+        others = [seconds for other, seconds in times.items() if other != who and seconds]
+        mine = times.get(who)
+        if mine is not None and len(others) >= 2 and mine < FAST * median(others):
+            found.append(
+                ("fast", f"{mine:.1f} s a document; the others take {median(others):.1f} s")
+            )
+        label, share = one.most
+        if share is not None and share > SAME and sum(one.labels.values()) >= LEAST:
+            found.append(("one label", f"label {label} in {share:.0%} of the judgments"))
+        gold = one.accuracy()
+        if gold.high is not None and gold.high < GOLD and gold.tries >= LEAST // 2:
+            found.append(
+                ("gold", f"{gold.hits} of {gold.tries} gold right (at most {gold.high:.0%})")
+            )
+        found += _drift(one)
+        out[who] = found
+    return out
+
+
+def _drift(work: _Work) -> Iterator[tuple[str, str]]:
+    if len(work.gold) < 2:
+        return
+    *before, last = (work.gold[wave] for wave in sorted(work.gold))
+    earlier = wilson(sum(one[0] for one in before), sum(one[1] for one in before))
+    latest = wilson(last[0], last[1])
+    _, low, high = difference(latest, earlier, Z99)
+    if low > 0 or high < 0:
+        yield (
+            "drift",
+            f"{latest.value:.0%} of the gold right in the last wave, {earlier.value:.0%} before",
+        )
+
+
+def flagged(session: Session, study_id: str, answers: Sequence[Given] | None = None) -> list[Row]:
+    """Annotators who are not paused and of whom something is odd: ``annotator_id, name, text``."""
+    answers = given(session, study_id) if answers is None else answers
+    flags = {
+        who: found for who, found in _flags(_work(session, study_id, answers)).items() if found
+    }
+    rows = session.execute(
+        select(User.id, User.name)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.study_id == study_id, Membership.paused_at.is_(None))
+        .order_by(User.name)
+    )
+    return [
+        {
+            "annotator_id": who,
+            "name": name,
+            "flags": [kind for kind, _ in flags[who]],
+            "text": "; ".join(text for _, text in flags[who]),
+        }
+        for who, name in rows
+        if who in flags
+    ]
+
+
+def annotators(session: Session, study_id: str, *, agreement: bool = True) -> list[Row]:
+    """One row an annotator.
+
+    Counts and speed are over all that was answered, also in rejected batches; agreement is over
+    the judgments that count. Accuracy on gold is by the campaigns' own rule, where "cannot
+    judge" is wrong, with Wilson's 95% interval.
+
+    Returns
+    -------
+    list of dict
+        ``annotator_id, name, role, judgments, cannot_judge, accepted, rejected, undecided``
+        (batches), ``gold, gold_relevant, gold_not_relevant`` (each ``hits, tries, value, low,
+        high``), ``median_seconds, label, label_share, items, kappa, quadratic_kappa, leniency``
+        (with the others), ``flags`` (each ``kind, text, rule``), ``paused_at, pause_reason``.
+    """
+    work = _work(session, study_id, given(session, study_id))
+    flags = _flags(work)
+    medians = _medians(session, study_id)
+    sides = _gold_sides(session, study_id)
+    rest = _agreement(session, study_id) if agreement else {}
+    people = session.execute(
+        select(User.id, User.name, Membership)
+        .join(Membership, Membership.user_id == User.id)
+        .where(Membership.study_id == study_id)
+        .order_by(User.name, User.id)
+    ).all()
+    rows = []
+    for who, name, member in people:
+        if member.role != "annotator" and who not in work:
+            continue
+        mine = work.get(who, _Work())
+        label, share = mine.most
+        rows.append(
+            {
+                "annotator_id": who,
+                "name": name,
+                "role": member.role,
+                "judgments": sum(mine.labels.values()),
+                "cannot_judge": mine.answers - sum(mine.labels.values()),
+                "accepted": mine.accepted,
+                "rejected": mine.rejected,
+                "undecided": mine.undecided,
+                "gold": _plain(mine.accuracy()),
+                "gold_relevant": _plain(sides.get((who, True), wilson(0, 0))),
+                "gold_not_relevant": _plain(sides.get((who, False), wilson(0, 0))),
+                "median_seconds": medians.get(who),
+                "label": label,
+                "label_share": share,
+                **rest.get(who, dict.fromkeys(_WITH_OTHERS)),
+                "flags": [
+                    {"kind": kind, "text": text, "rule": FLAGS[kind]}
+                    for kind, text in flags.get(who, [])
+                ],
+                "paused_at": member.paused_at,
+                "pause_reason": member.pause_reason,
+            }
+        )
+    return rows
+
+
+_WITH_OTHERS = ("items", "kappa", "quadratic_kappa", "leniency")
+
+
+def _plain(one: Proportion) -> Row:
+    return dict(vars(one))
+
+
+def _agreement(session: Session, study_id: str) -> dict[str, Row]:
+    table = judgments(session, study_id)
+    if not len(table):
+        return {}
+    frame: pl.DataFrame = by_annotator(table, first_relevant(table.scale, None))
+    return {
+        row["annotator_id"]: {name: row[name] for name in _WITH_OTHERS}
+        for row in frame.iter_rows(named=True)
+    }
+
+
+def _gold_sides(session: Session, study_id: str) -> dict[tuple[str, bool], Proportion]:
+    """How much gold each annotator had right, of relevant and of not relevant gold."""
+    study = StudySettings.of(get_study(session, study_id).settings)
+    rows = session.execute(
+        select(
+            Lease.annotator_id,
+            Lease.gold_grade,
+            Judgment.label,
+            Campaign.id,
+            Campaign.settings,
+            func.count(),
+        )
+        .select_from(Lease)
+        .join(Batch, Batch.id == Lease.batch_id)
+        .join(Campaign, Campaign.id == Batch.campaign_id)
+        .outerjoin(Judgment, Judgment.seq == Lease.judgment_seq)
+        .where(Campaign.study_id == study_id, Lease.gold_grade.is_not(None))
+        .where(Batch.kind != "practice", Batch.valid.is_not(None))
+        .where(Lease.state.not_in(("live", "expired", "returned")))
+        .group_by(Lease.annotator_id, Lease.gold_grade, Judgment.label, Campaign.id)
+    )
+    found: dict[tuple[str, bool], list[int]] = defaultdict(lambda: [0, 0])
+    for annotator, grade, label, _, settings, n in rows:
+        match = CampaignSettings.of(settings).gold_match
+        cell = found[annotator, grade >= study.relevant_from]
+        cell[1] += n
+        if label is not None and is_right(label, grade, match, study):
+            cell[0] += n
+    return {key: wilson(right, asked) for key, (right, asked) in found.items()}

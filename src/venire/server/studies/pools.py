@@ -1,0 +1,352 @@
+"""The pool of a study: previewed, built, rebuilt without losing a judgment, put in groups."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.orm import Session
+
+from venire.errors import DataError
+from venire.grouping.base import Floats
+from venire.grouping.settings import ONE, Setting
+from venire.grouping.vectors import Vectors
+from venire.pooling.base import Lists, Pool
+from venire.pooling.statistics import by_run, summary
+from venire.pooling.strategies import strategy
+from venire.server.judging.settings import StudySettings
+from venire.server.studies.campaigns import sync_study
+from venire.server.studies.studies import (
+    change_settings,
+    counts,
+    ensure_pairs,
+    get_study,
+    put_file,
+    read_qrels,
+    read_runs,
+)
+from venire.store.judging import Judgment
+from venire.store.studies import Document, Gold, Pair, StudyFile, Topic
+from venire.store.work import Decision
+
+ALL = "all"
+QRELS = "qrels"
+_AT_ONCE = 5_000
+
+
+def choose(
+    session: Session, study_id: str, name: str, settings: Mapping[str, Any], seed: int = 0
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The pairs a strategy would choose, with what they cost; nothing is changed.
+
+    ``name`` is a strategy of :mod:`venire.pooling.strategies`; ``all``, every document for every
+    topic; or ``qrels``, the pairs of qrels named in ``settings['qrels']``.
+
+    Returns
+    -------
+    frame : polars.DataFrame
+        ``query_id, doc_id, rank``.
+    facts : dict
+        ``pairs, topics, documents_per_topic``, for runs also ``by_run`` and the statistics.
+    """
+    get_study(session, study_id)
+    facts: dict[str, Any] = {}
+    if name == ALL:
+        frame = _every_pair(session, study_id)
+    elif name == QRELS:
+        wanted = str(settings.get("qrels") or "")
+        grades = read_qrels(session, study_id, wanted)
+        frame = grades.frame.select("query_id", "doc_id", pl.lit(1, pl.Int64).alias("rank"))
+    else:
+        pool, facts = _from_runs(session, study_id, name, settings, seed)
+        frame = pool.to_judge.select("query_id", "doc_id", pl.col("order").alias("rank"))
+    if frame.is_empty():
+        raise DataError("this would choose no pair at all")
+    topics = frame["query_id"].n_unique()
+    facts = {
+        "strategy": name,
+        "pairs": frame.height,
+        "topics": topics,
+        "documents_per_topic": frame.height / topics,
+        **facts,
+    }
+    return frame, facts
+
+
+def _every_pair(session: Session, study_id: str) -> pl.DataFrame:
+    size = counts(session, study_id)
+    pairs = size["topics"] * size["documents"]
+    if pairs > 1_000_000:
+        raise DataError(f"all topics with all documents are {pairs:,} pairs; choose a strategy")
+    topics = session.scalars(
+        select(Topic.query_id).where(Topic.study_id == study_id).order_by(Topic.position)
+    )
+    documents = session.scalars(
+        select(Document.doc_id).where(Document.study_id == study_id).order_by(Document.id)
+    )
+    left = pl.DataFrame({"query_id": list(topics)}, schema={"query_id": pl.String})
+    right = pl.DataFrame({"doc_id": list(documents)}, schema={"doc_id": pl.String})
+    return left.join(right.with_row_index("rank", offset=1), how="cross").select(
+        "query_id", "doc_id", pl.col("rank").cast(pl.Int64)
+    )
+
+
+def _from_runs(
+    session: Session, study_id: str, name: str, settings: Mapping[str, Any], seed: int
+) -> tuple[Pool, dict[str, Any]]:
+    given = {key: value for key, value in settings.items() if value not in (None, "")}
+    names = given.pop("runs", None)
+    runs = read_runs(session, study_id, names)
+    pooler = strategy(name, dict(given))
+    depth = given.get("depth")
+    lists = Lists.of(runs, depth=None if name == "depth" else depth)
+    relevant_from = StudySettings.of(get_study(session, study_id).settings).relevant_from
+    pool = pooler.pool(lists, relevant_from=relevant_from, seed=seed)
+    facts = dict(summary(pool, lists, relevant_from=relevant_from))
+    return pool, {
+        **facts,
+        "by_run": by_run(pool, lists, relevant_from=relevant_from),
+        "notes": list(pool.notes),
+        "biased": pool.biased,
+    }
+
+
+def build(
+    session: Session,
+    study_id: str,
+    name: str,
+    settings: Mapping[str, Any],
+    by: str | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Make a strategy's choice the pool of the study; open campaigns get new tasks at once.
+
+    Pairs that leave the pool keep their judgments; they are only given out no more.
+    """
+    frame, facts = choose(session, study_id, name, settings, seed)
+    ids, left = ensure_pairs(session, study_id, frame)
+    before = set(session.scalars(select(Pair.id).where(Pair.study_id == study_id, Pair.pooled)))
+    chosen = [
+        {"pair": ids[query_id, doc_id], "place": rank}
+        for query_id, doc_id, rank in frame.iter_rows()
+        if (query_id, doc_id) in ids
+    ]
+    if not chosen:
+        raise DataError(
+            "none of the chosen pairs has its topic and its document in the study; "
+            "import topics and documents first"
+        )
+    session.execute(
+        update(Pair)
+        .where(Pair.study_id == study_id, Pair.pooled)
+        .values(pooled=False)
+        .execution_options(synchronize_session=False)
+    )
+    statement = (
+        update(Pair.__table__)  # type: ignore[arg-type]
+        .where(Pair.__table__.c.id == bindparam("pair"))
+        .values(pooled=True, rank=bindparam("place"))
+    )
+    for start in range(0, len(chosen), _AT_ONCE):
+        session.connection().execute(statement, chosen[start : start + _AT_ONCE])
+    session.expire_all()
+    after = {row["pair"] for row in chosen}
+    facts |= {
+        "pairs": len(after),
+        "new": len(after - before),
+        "gone": len(before - after),
+        "gone_with_judgments": _judged(session, study_id, before - after),
+        "left_out": left,
+    }
+    session.add(
+        Decision(
+            study_id=study_id,
+            kind="pool",
+            subject=study_id,
+            verdict="built",
+            facts={"settings": dict(settings), "seed": seed, **facts},
+            decided_by=by,
+        )
+    )
+    session.flush()
+    sync_study(session, study_id)
+    return facts
+
+
+def _judged(session: Session, study_id: str, pairs: set[int]) -> int:
+    judged = session.scalars(
+        select(Judgment.pair_id)
+        .join(Pair, Pair.id == Judgment.pair_id)
+        .where(Pair.study_id == study_id)
+        .distinct()
+    )
+    return len(pairs & set(judged))
+
+
+def current(session: Session, study_id: str) -> dict[str, Any] | None:
+    """How the pool was built last; None where it was not yet."""
+    last = session.scalar(
+        select(Decision)
+        .where(Decision.study_id == study_id, Decision.kind == "pool")
+        .order_by(Decision.seq.desc())
+        .limit(1)
+    )
+    return None if last is None else {"at": last.decided_at, **last.facts}
+
+
+def run_names(session: Session, study_id: str) -> list[str]:
+    """Names of the runs of a study."""
+    query = select(StudyFile.name).where(StudyFile.study_id == study_id, StudyFile.kind == "run")
+    return list(session.scalars(query.order_by(StudyFile.name)))
+
+
+def to_encode(session: Session, study_id: str, reads: str) -> pl.DataFrame:
+    """The documents that an encoder of images, or of texts, can read.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``doc_id``, ``image`` (a key in the media folder) or ``title`` and ``text``, and
+        ``source``, a hash of what is read: vectors of a document that changed are made anew.
+    """
+    query = select(Document.doc_id, Document.title, Document.body, Document.media)
+    query = query.where(Document.study_id == study_id).order_by(Document.id)
+    image = reads == "image"
+    found = Document.media.is_not(None) if image else Document.body.is_not(None)
+    rows = [
+        (name, media, media) if image else (name, title, body, _hash(f"{title} {body}"))
+        for name, title, body, media in session.execute(query.where(found))
+    ]
+    names = ("doc_id", "image", "source") if image else ("doc_id", "title", "text", "source")
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def put_vectors(
+    session: Session,
+    study_id: str,
+    vectors: Vectors,
+    sources: Mapping[str, str] | None = None,
+) -> str:
+    """Keep vectors under the name of their encoder; say added, changed or unchanged."""
+    if not len(vectors):
+        said = "; ".join(vectors.notes[:3])
+        raise DataError(f"no document has a vector{': ' + said if said else ''}")
+    frame = pl.DataFrame(
+        {
+            "doc_id": list(vectors.ids),
+            "source": [(sources or {}).get(name, "") for name in vectors.ids],
+            "vector": vectors.array,
+        },
+        schema={
+            "doc_id": pl.String,
+            "source": pl.String,
+            "vector": pl.Array(pl.Float32, vectors.dimension),
+        },
+    )
+    return put_file(session, study_id, "vectors", vectors.encoder, frame, vectors.notes)
+
+
+def read_vectors(session: Session, study_id: str, name: str) -> tuple[Vectors, dict[str, str]]:
+    """Vectors of a study, and the hash of what each was made of.
+
+    Raises
+    ------
+    DataError
+        There are none of that name.
+    """
+    found = session.execute(
+        select(StudyFile.content, StudyFile.notes).where(
+            StudyFile.study_id == study_id, StudyFile.kind == "vectors", StudyFile.name == name
+        )
+    ).first()
+    if found is None:
+        raise DataError(f"the study has no vectors of {name}; compute them on the Simulation page")
+    frame = pl.read_parquet(io.BytesIO(found.content))
+    ids = tuple(frame["doc_id"])
+    vectors = Vectors(ids, frame["vector"].to_numpy(), name, tuple(map(str, found.notes)))
+    return vectors, dict(zip(ids, frame["source"], strict=True))
+
+
+def pooled(session: Session, study_id: str, *, gold: bool = False) -> pl.DataFrame:
+    """The pools, best first: ``query_id, doc_id, pair_id``; with ``gold`` last, where it is hidden.
+
+    Gold is grouped with the pool, so that a document by itself does not stand out.
+    """
+    hidden = select(Gold.id).where(Gold.pair_id == Pair.id, Gold.active).exists()
+    wanted = Pair.pooled | hidden if gold else Pair.pooled
+    rows = session.execute(
+        select(Topic.query_id, Document.doc_id, Pair.id)
+        .join(Topic, Topic.id == Pair.topic_id)
+        .join(Document, Document.id == Pair.document_id)
+        .where(Pair.study_id == study_id, wanted)
+        .order_by(Topic.position, Topic.id, Pair.pooled.desc(), Pair.rank, Pair.id)
+    )
+    schema = {"query_id": pl.String, "doc_id": pl.String, "pair_id": pl.Int64}
+    return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
+
+
+def titles(session: Session, study_id: str) -> pl.DataFrame:
+    """What the topics are called: ``query_id, title``."""
+    rows = session.execute(select(Topic.query_id, Topic.title).where(Topic.study_id == study_id))
+    schema = {"query_id": pl.String, "title": pl.String}
+    return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
+
+
+def put_groups(
+    session: Session,
+    study_id: str,
+    setting: Setting,
+    encoder: str,
+    groups: Mapping[int, int],
+    by: str | None = None,
+) -> dict[str, int]:
+    """Put the pairs of every pool in their groups; judgments and open batches stay as they are.
+
+    Parameters
+    ----------
+    groups : mapping
+        Pair id to the number of its group within the topic; all other pairs are single.
+    """
+    table: Any = Pair.__table__
+    session.execute(update(table).where(table.c.study_id == study_id).values(cluster=None))
+    statement = (
+        update(table)
+        .where(table.c.id == bindparam("pair"), table.c.study_id == study_id)
+        .values(cluster=bindparam("number"))
+    )
+    rows = [{"pair": pair, "number": number} for pair, number in groups.items()]
+    for start in range(0, len(rows), _AT_ONCE):
+        session.connection().execute(statement, rows[start : start + _AT_ONCE])
+    session.expire_all()
+    one = setting.method == ONE
+    chosen = {} if one else {"encoder": encoder, "setting": str(setting)}
+    change_settings(session, study_id, by, settings={"grouping": chosen})
+    return {"grouped": len(rows)}
+
+
+def group_pools(pools: pl.DataFrame, setting: Setting, rows: Floats) -> dict[int, int]:
+    """The group of each pair; pairs that are single are not named.
+
+    Parameters
+    ----------
+    pools : polars.DataFrame
+        As :func:`pooled` gives them.
+    rows : float32 [n, d]
+        The vector of each row of ``pools``, NaN where there is none.
+    """
+    out: dict[int, int] = {}
+    place = pools.with_row_index("at")
+    for part in place.partition_by("query_id", maintain_order=True):
+        labels = setting.group(rows[part["at"].to_numpy()])
+        pairs = part["pair_id"].to_numpy()
+        kept = labels >= 0
+        out |= dict(zip(pairs[kept].tolist(), labels[kept].tolist(), strict=True))
+    return out

@@ -1,1 +1,0 @@
-"""The owner's verbs: studies, pools, campaigns, people, decisions, exports, jobs."""
