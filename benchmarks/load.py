@@ -24,9 +24,9 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from studies_for_tests import make_study  # noqa: E402
+from venire.server.store.schema import upgrade  # noqa: E402
+from venire.server.store.session import Store  # noqa: E402
 from venire.server.studies import accounts as people  # noqa: E402
-from venire.store.schema import upgrade  # noqa: E402
-from venire.store.session import Store  # noqa: E402
 
 READING = float(sys.argv[3]) if len(sys.argv) > 3 else 5.0
 

@@ -31,14 +31,14 @@ from sqlalchemy import event, insert, text, update
 
 from venire.server.judging.next_batch import next_batch
 from venire.server.judging.payload import batch_view
+from venire.server.store.base import new_id, now
+from venire.server.store.judging import Batch, Event, Judgment, Lease, Task
+from venire.server.store.people import Membership, User
+from venire.server.store.schema import upgrade
+from venire.server.store.session import Store
+from venire.server.store.studies import Document, Pair, Topic
 from venire.server.studies.campaigns import create_campaign, open_campaign
 from venire.server.studies.studies import create_study, put_gold
-from venire.store.base import new_id, now
-from venire.store.judging import Batch, Event, Judgment, Lease, Task
-from venire.store.people import Membership, User
-from venire.store.schema import upgrade
-from venire.store.session import Store
-from venire.store.studies import Document, Pair, Topic
 from venire.tables.qrels import Qrels
 
 OUT = Path(__file__).parent / "output"

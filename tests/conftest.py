@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from server_for_tests import Server
-from venire.store.schema import upgrade
-from venire.store.session import Store
+from venire.server.store.schema import upgrade
+from venire.server.store.session import Store
 
 _SERVER = Path(__file__).with_name("postgres_server.py")
 

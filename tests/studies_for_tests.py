@@ -9,11 +9,11 @@ from sqlalchemy import select
 
 from venire.server.judging.events import record
 from venire.server.judging.next_batch import next_batch
+from venire.server.store.judging import Lease
+from venire.server.store.people import Membership, User
 from venire.server.studies.campaigns import create_campaign, open_campaign
 from venire.server.studies.pools import build
 from venire.server.studies.studies import create_study, put_documents, put_gold, put_topics
-from venire.store.judging import Lease
-from venire.store.people import Membership, User
 from venire.tables.qrels import Qrels
 
 

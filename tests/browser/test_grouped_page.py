@@ -11,15 +11,15 @@ from sqlalchemy import select
 
 from server_for_tests import Server
 from venire.grouping.settings import Setting
+from venire.server.store.judging import Batch, Event, Judgment, Lease
+from venire.server.store.people import Membership
+from venire.server.store.session import Store
+from venire.server.store.studies import Pair
 from venire.server.studies import accounts as people
 from venire.server.studies import pools
 from venire.server.studies.campaigns import create_campaign, open_campaign
 from venire.server.studies.importing import keep_picture
 from venire.server.studies.studies import create_study, put_documents, put_topics
-from venire.store.judging import Batch, Event, Judgment, Lease
-from venire.store.people import Membership
-from venire.store.session import Store
-from venire.store.studies import Pair
 
 SIZES = {"red": 10, "green": 5}
 SINGLE = 3

@@ -11,11 +11,11 @@ from sqlalchemy.orm import undefer
 
 from server_for_tests import Server
 from studies_for_tests import make_study
+from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
+from venire.server.store.people import Membership, SignIn
+from venire.server.store.session import Store
+from venire.server.store.studies import Document, Study
 from venire.server.studies import accounts as people
-from venire.store.judging import Batch, Campaign, Event, Judgment, Lease
-from venire.store.people import Membership, SignIn
-from venire.store.session import Store
-from venire.store.studies import Document, Study
 
 EVIL = (
     "<script>window.hacked=1</script> <img src=x onerror='window.hacked=2'>\n\n"

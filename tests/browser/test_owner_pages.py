@@ -14,10 +14,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "owner"))
 from owner_world import RULES, World
 
 from venire.server.jobs.queue import run_pending, submit
+from venire.server.store.judging import Batch, Campaign
 from venire.server.studies import accounts as people
 from venire.server.studies.campaigns import create_campaign, open_campaign
 from venire.server.web.pages.common import TABS
-from venire.store.judging import Batch, Campaign
 
 KINDS = ("agreement", "aggregate", "evaluate", "trust")
 CROWD = {

@@ -11,11 +11,11 @@ import pytest
 
 from studies_for_tests import AT, make_study
 from venire.server.platforms.export import export_batches
+from venire.server.store.schema import upgrade
+from venire.server.store.session import Store
 from venire.server.studies.campaigns import sync_study
 from venire.server.studies.pools import build
 from venire.server.studies.studies import put_documents
-from venire.store.schema import upgrade
-from venire.store.session import Store
 
 ENTITY = """<http://x/d0> <http://www.w3.org/2000/01/rdf-schema#label> "Santana"@en .
 <http://x/d0> <http://x/genre> "Latin rock" .

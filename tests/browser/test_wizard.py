@@ -12,13 +12,13 @@ from server_for_tests import Server
 from studies_for_tests import judge_batch, make_study
 from venire.cli.main import main
 from venire.grouping.vectors import Vectors
+from venire.server.store.people import Membership
+from venire.server.store.session import Store
+from venire.server.store.studies import Pair
 from venire.server.studies import accounts as people
 from venire.server.studies import pools
 from venire.server.studies.importing import import_folder
 from venire.server.studies.studies import create_study, get_study
-from venire.store.people import Membership
-from venire.store.session import Store
-from venire.store.studies import Pair
 
 pytest.importorskip("sklearn.datasets", reason="needs the extra [images]")
 METHODS = {"leader": ["0.9", "0.8"], "k-means": ["8", "16"]}

@@ -5,8 +5,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from venire.server.judging.settings import CampaignSettings, StudySettings
+from venire.server.store.session import Store
 from venire.server.web.app import create_app
-from venire.store.session import Store
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 

@@ -7,6 +7,10 @@ from starlette.testclient import TestClient
 
 from venire.server.judging.events import record
 from venire.server.judging.next_batch import next_batch
+from venire.server.store.base import now
+from venire.server.store.judging import Lease
+from venire.server.store.people import Membership
+from venire.server.store.session import Store
 from venire.server.studies import accounts as people
 from venire.server.studies.accounts import create_user
 from venire.server.studies.campaigns import create_campaign, open_campaign
@@ -19,10 +23,6 @@ from venire.server.studies.studies import (
     put_topics,
 )
 from venire.server.web.app import create_app
-from venire.store.base import now
-from venire.store.judging import Lease
-from venire.store.people import Membership
-from venire.store.session import Store
 from venire.tables.qrels import Qrels
 
 PASSWORD = "correct horse"

@@ -6,10 +6,10 @@ import pytest
 
 from venire.server.jobs import queue as jobs
 from venire.server.judging.next_batch import next_batch
+from venire.server.store.base import now
+from venire.server.store.work import Decision, Export, Job, JobPart
 from venire.server.studies import accounts as people
 from venire.server.studies.exports import _job_settings
-from venire.store.base import now
-from venire.store.work import Decision, Export, Job, JobPart
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from venire.errors import BadSetting, NotFound
 from venire.progress import silent
 from venire.server.jobs import annotators, campaign, repeatability
 from venire.server.jobs.queue import Work, register, submit
+from venire.server.store.work import Job, JobPart
 from venire.server.studies.campaigns import close_campaign, create_campaign, open_campaign
 from venire.server.studies.studies import put_file
-from venire.store.work import Job, JobPart
 
 KINDS = {
     "repeatability": repeatability.run,

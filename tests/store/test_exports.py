@@ -12,13 +12,13 @@ from sqlalchemy import select
 from studies_for_tests import judge_batch, make_study
 from venire.errors import BadSetting, DataError
 from venire.formats.study_folder import read_study_folder, write_study_folder
+from venire.server.store.studies import Document, Study
 from venire.server.studies.adjudication import find_pair, settle
 from venire.server.studies.exports import KINDS, export, list_exports
 from venire.server.studies.importing import as_folder, import_folder, keep_picture, keep_pictures
 from venire.server.studies.pools import build
 from venire.server.studies.results import grades
 from venire.server.studies.studies import counts, create_study, put_file, put_topics, read_runs
-from venire.store.studies import Document, Study
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 

@@ -5,6 +5,7 @@ from sqlalchemy import select
 
 from studies_for_tests import judge_batch, make_study
 from venire.errors import NotFound
+from venire.server.store.judging import Task
 from venire.server.studies.campaigns import (
     beside_forecast,
     forecast_of,
@@ -12,7 +13,6 @@ from venire.server.studies.campaigns import (
     raise_overlap,
     sync_study,
 )
-from venire.store.judging import Task
 
 
 def places(store, wave):

@@ -6,9 +6,9 @@ from sqlalchemy import select, update
 from test_invariants import AT, check_places, leases_of, send, take_batch
 
 from studies_for_tests import event, make_study
+from venire.server.store.judging import Batch, Judgment, Lease
+from venire.server.store.studies import Document, Pair
 from venire.server.studies.studies import get_study
-from venire.store.judging import Batch, Judgment, Lease
-from venire.store.studies import Document, Pair
 
 
 def grouped_study(store, **options):

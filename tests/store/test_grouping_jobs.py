@@ -17,6 +17,10 @@ from venire.grouping.vectors import Vectors
 from venire.server.jobs import encode, regroup, simulate
 from venire.server.jobs import queue as jobs
 from venire.server.judging.next_batch import next_batch
+from venire.server.store.base import now
+from venire.server.store.judging import Judgment, Lease
+from venire.server.store.studies import Document, Pair, StudyFile, Topic
+from venire.server.store.work import Job
 from venire.server.studies import pools
 from venire.server.studies.studies import get_study, put_documents, put_file
 from venire.simulation.grouped_annotators import annotator, with_bounds
@@ -24,10 +28,6 @@ from venire.simulation.grouped_pools import GroupedPools, Groupings, with_always
 from venire.simulation.recommend import recommend
 from venire.simulation.replay import results
 from venire.simulation.replay import simulate as replay
-from venire.store.base import now
-from venire.store.judging import Judgment, Lease
-from venire.store.studies import Document, Pair, StudyFile, Topic
-from venire.store.work import Job
 from venire.tables.qrels import Qrels
 
 KINDS = {"encode": encode.run, "regroup": regroup.run, "simulate": simulate.run}

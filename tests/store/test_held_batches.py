@@ -10,10 +10,10 @@ from studies_for_tests import AT, event, make_study
 from venire.server.judging.events import record
 from venire.server.judging.next_batch import expire, next_batch
 from venire.server.judging.review import HELD, decide
+from venire.server.store.judging import FILLS, Batch, Lease, Task
+from venire.server.store.work import Decision
 from venire.server.studies.overview import overview, rejections
 from venire.server.studies.results import raw
-from venire.store.judging import FILLS, Batch, Lease, Task
-from venire.store.work import Decision
 
 
 def take(store, campaign, person, at=AT):

@@ -13,9 +13,9 @@ from venire.errors import Conflict, NotAllowed, NotFound
 from venire.server.judging.events import record
 from venire.server.judging.next_batch import expire, next_batch
 from venire.server.judging.review import decide, set_payment
-from venire.store.judging import FILLS, Batch, Event, Judgment, Lease, Task
-from venire.store.people import Membership
-from venire.store.work import Decision
+from venire.server.store.judging import FILLS, Batch, Event, Judgment, Lease, Task
+from venire.server.store.people import Membership
+from venire.server.store.work import Decision
 
 AT = datetime(2026, 1, 5, 12, tzinfo=UTC)
 

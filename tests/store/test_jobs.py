@@ -10,7 +10,7 @@ from studies_for_tests import make_study
 from venire.errors import Conflict, DataError, NotFound, UnknownName
 from venire.progress import Event
 from venire.server.jobs import queue as jobs
-from venire.store.base import now
+from venire.server.store.base import now
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ from sqlalchemy import select
 
 from studies_for_tests import AT, judge_batch, make_study
 from venire.errors import NotAllowed
+from venire.server.store.base import now
+from venire.server.store.people import Membership
+from venire.server.store.work import Decision
 from venire.server.studies.accounts import pause
-from venire.store.base import now
-from venire.store.people import Membership
-from venire.store.work import Decision
 
 RULE = {"pause_below": 0.7, "pause_sure": 0.95, "batch_size": 2}
 

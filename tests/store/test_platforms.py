@@ -15,10 +15,10 @@ from venire.server.judging.review import TOLD, TOLD_ELSE, decide
 from venire.server.platforms.deciding import decisions
 from venire.server.platforms.export import export_batches
 from venire.server.platforms.importing import import_results
+from venire.server.store.judging import Batch, Judgment, Lease, Task
+from venire.server.store.people import User
+from venire.server.store.studies import Document, Pair, Topic
 from venire.server.studies.results import judgments
-from venire.store.judging import Batch, Judgment, Lease, Task
-from venire.store.people import User
-from venire.store.studies import Document, Pair, Topic
 
 LATER = AT + timedelta(hours=2)
 SETTINGS = {"batch_size": 4, "overlap": 2}

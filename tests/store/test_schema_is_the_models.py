@@ -7,8 +7,8 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from studies_for_tests import judge_batch, make_study
-from venire.store.schema import METADATA, differences
-from venire.store.session import Store
+from venire.server.store.schema import METADATA, differences
+from venire.server.store.session import Store
 
 
 def test_migrations_and_tables_do_not_differ(store):
@@ -46,7 +46,7 @@ def test_checks_and_partial_indexes_are_the_same_too(store, tmp_path, request):
     else:
         import uuid
 
-        from venire.store.session import _driver
+        from venire.server.store.session import _driver
 
         name = f"venire_made_{uuid.uuid4().hex[:8]}"
         postgres = request.getfixturevalue("postgres")
@@ -80,7 +80,7 @@ def test_no_way_of_writing_changes_what_was_written(store, table):
 
 
 def test_an_upgrade_of_what_is_new_changes_nothing(store):
-    from venire.store.schema import upgrade
+    from venire.server.store.schema import upgrade
 
     again = Store(store.url)
     upgrade(again)

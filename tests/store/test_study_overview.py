@@ -8,6 +8,7 @@ from studies_for_tests import AT, judge_batch, make_study
 from venire.evaluation.proportion import wilson
 from venire.server.judging.next_batch import next_batch
 from venire.server.judging.review import decide
+from venire.server.store.base import now
 from venire.server.studies.accounts import pause
 from venire.server.studies.annotators import annotators, flagged
 from venire.server.studies.campaigns import (
@@ -17,7 +18,6 @@ from venire.server.studies.campaigns import (
     open_campaign,
 )
 from venire.server.studies.overview import overview
-from venire.store.base import now
 
 
 def look(store, study, at=AT):

@@ -12,12 +12,12 @@ from venire.errors import BadSetting, DataError, NotFound
 from venire.server.judging.events import record
 from venire.server.judging.next_batch import next_batch
 from venire.server.judging.review import decide
+from venire.server.store.judging import Lease
+from venire.server.store.studies import Pair
+from venire.server.store.work import Decision
 from venire.server.studies import results
 from venire.server.studies.adjudication import details, disagreements, find_pair, settle, unsettle
 from venire.server.studies.history import history
-from venire.store.judging import Lease
-from venire.store.studies import Pair
-from venire.store.work import Decision
 
 # Three documents of one topic; the labels of three people on each.
 TOLD = {0: (0, 0, 0), 1: (2, 2, 0), 2: (0, 1, 2)}

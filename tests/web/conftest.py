@@ -5,9 +5,9 @@ import shutil
 import pytest
 from starlette.testclient import TestClient
 
+from venire.server.store.session import Store
 from venire.server.studies import accounts as people
 from venire.server.web.app import create_app
-from venire.store.session import Store
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import func, select
 
 from studies_for_tests import AT, add_person, judge_batch, make_study
+from venire.server.store.base import new_code, now
+from venire.server.store.judging import Batch, Campaign
+from venire.server.store.people import Invitation, Membership, SignIn, Token, User
 from venire.server.studies import accounts as people
-from venire.store.base import new_code, now
-from venire.store.judging import Batch, Campaign
-from venire.store.people import Invitation, Membership, SignIn, Token, User
 
 PASSWORD = "correct horse"
 
@@ -215,7 +215,7 @@ def test_a_worker_gets_a_code_that_says_whether_the_work_counts(client, own_stor
         secret = people.invite(session, study, "annotator", campaign_id=campaign)
     import uuid
 
-    from venire.store.judging import Lease
+    from venire.server.store.judging import Lease
 
     codes = []
     for right in (True, False):
@@ -355,7 +355,7 @@ def test_an_annotator_reaches_nobody_else_s_work(own_store, signed_in):
 
 
 def test_the_media_folder_is_reached_by_hash_only(app, own_store, signed_in, tmp_path):
-    from venire.store.studies import Document
+    from venire.server.store.studies import Document
 
     _, campaign, (ann, *_) = make_study(own_store)
     (tmp_path / "secret.txt").write_text("secret")

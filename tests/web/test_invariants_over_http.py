@@ -15,13 +15,13 @@ from venire.errors import Conflict
 from venire.server.judging.events import record
 from venire.server.judging.next_batch import expire, next_batch
 from venire.server.judging.review import decide
+from venire.server.store.judging import Batch, Event, Judgment, Lease
+from venire.server.store.session import Store
+from venire.server.store.studies import Document
 from venire.server.studies import accounts as people
 from venire.server.studies.campaigns import change_campaign, create_campaign
 from venire.server.studies.studies import put_documents
 from venire.server.web.app import create_app, from_environment
-from venire.store.judging import Batch, Event, Judgment, Lease
-from venire.store.session import Store
-from venire.store.studies import Document
 
 
 @pytest.fixture

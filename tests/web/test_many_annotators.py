@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import func, select
 
 from studies_for_tests import make_study
+from venire.server.store.judging import FILLS, Batch, Event, Judgment, Lease, Task
 from venire.server.studies import accounts as people
-from venire.store.judging import FILLS, Batch, Event, Judgment, Lease, Task
 
 
 class Judge(threading.Thread):

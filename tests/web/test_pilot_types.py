@@ -9,12 +9,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from studies_for_tests import add_person
+from venire.server.store.session import Store
 from venire.server.studies import accounts as people
 from venire.server.studies import pools
 from venire.server.studies.campaigns import create_campaign, open_campaign
 from venire.server.studies.studies import create_study, put_documents, put_file, put_topics
 from venire.server.web.app import create_app
-from venire.store.session import Store
 from venire.tables.qrels import Qrels
 
 QUERIES, DOCUMENTS = 5, 40

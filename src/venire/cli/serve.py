@@ -51,8 +51,8 @@ def command(
     import uvicorn
 
     from venire.formats.source import folder_at
+    from venire.server.store.session import Store
     from venire.server.web.app import create_app
-    from venire.store.session import Store
 
     if workers > 1 and not (database or "").startswith("postgres"):
         raise BadSetting("several workers need PostgreSQL: --database postgresql://user@host/name")

@@ -19,6 +19,11 @@ from sqlalchemy import select
 
 from venire.errors import Conflict, StoreError
 from venire.progress import Event, Progress, silent
+from venire.server.store.judging import Batch, Lease
+from venire.server.store.people import User
+from venire.server.store.schema import upgrade
+from venire.server.store.session import Store
+from venire.server.store.studies import Document, Pair, Study, Topic
 from venire.server.studies.accounts import invite
 from venire.server.studies.campaigns import create_campaign, open_campaign
 from venire.server.studies.pools import build
@@ -32,11 +37,6 @@ from venire.server.studies.studies import (
 from venire.server.web.app import create_app
 from venire.simulation.annotators import confusion_of, kind_named
 from venire.simulation.collection import SCALE, Collection
-from venire.store.judging import Batch, Lease
-from venire.store.people import User
-from venire.store.schema import upgrade
-from venire.store.session import Store
-from venire.store.studies import Document, Pair, Study, Topic
 from venire.tables.qrels import Qrels
 
 NAME = "Demo: twelve old crafts"

@@ -10,11 +10,11 @@ from sqlalchemy import select
 
 from studies_for_tests import judge_batch, make_study
 from venire import Runs
+from venire.server.store.judging import Batch, Campaign
+from venire.server.store.people import User
+from venire.server.store.schema import upgrade
+from venire.server.store.session import Store
 from venire.server.studies.studies import put_file
-from venire.store.judging import Batch, Campaign
-from venire.store.people import User
-from venire.store.schema import upgrade
-from venire.store.session import Store
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ import json
 import pytest
 from sqlalchemy import select
 
-from venire.store.session import Store
-from venire.store.studies import StudyFile
+from venire.server.store.session import Store
+from venire.server.store.studies import StudyFile
 
 
 @pytest.fixture

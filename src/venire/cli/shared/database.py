@@ -12,7 +12,7 @@ import click
 from venire.errors import DataError
 
 if TYPE_CHECKING:
-    from venire.store.session import Store
+    from venire.server.store.session import Store
 
 DATABASE = click.option(
     "--database",
@@ -27,8 +27,8 @@ DATABASE = click.option(
 @contextmanager
 def opened(database: str, *, make: bool = False) -> Iterator[Store]:
     """The store of a folder or a URL, with all its tables; only ``make`` makes a new one."""
-    from venire.store.schema import upgrade
-    from venire.store.session import Store
+    from venire.server.store.schema import upgrade
+    from venire.server.store.session import Store
 
     if "://" in database:
         store = Store(database)

@@ -53,9 +53,9 @@ def export_command(
     """Take the free places of a campaign of STUDY, and write batches with their layout."""
     from venire.formats.source import write_bytes
     from venire.server.platforms.export import export_batches
+    from venire.server.store.base import now
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.studies import find_study
-    from venire.store.base import now
 
     place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
@@ -95,9 +95,9 @@ def import_command(
     What is not used is named with its line and counted.
     """
     from venire.server.platforms.importing import import_results
+    from venire.server.store.base import now
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.studies import find_study
-    from venire.store.base import now
 
     with opened(database) as store, store.writing() as session:
         wave = find_campaign(session, find_study(session, study).id, campaign).id

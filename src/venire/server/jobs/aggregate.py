@@ -10,8 +10,8 @@ from venire.progress import Progress
 from venire.report.folder import confusion_frame
 from venire.server.jobs.inputs import checked, parquet, plain, table_of
 from venire.server.jobs.queue import Work, keep
+from venire.server.store.session import Store
 from venire.server.studies.results import gold_grades
-from venire.store.session import Store
 
 SETTINGS: dict[str, Any] = {
     "model": DEFAULT,

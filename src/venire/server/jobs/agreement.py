@@ -9,7 +9,7 @@ from venire.agreement.summary import agreement
 from venire.progress import Event, Progress
 from venire.server.jobs.inputs import checked, parquet, plain, table_of
 from venire.server.jobs.queue import Work, keep
-from venire.store.session import Store
+from venire.server.store.session import Store
 
 SETTINGS: dict[str, Any] = {"campaign": None, "bootstrap": 1000, "seed": 0}
 

@@ -12,8 +12,8 @@ from venire.progress import Event, Progress
 from venire.report.annotators_needed import annotators_page, in_words
 from venire.server.jobs.inputs import checked, plain, table_of
 from venire.server.jobs.queue import Work, keep
+from venire.server.store.session import Store
 from venire.server.studies.studies import read_runs
-from venire.store.session import Store
 
 SETTINGS: dict[str, Any] = {
     "campaign": None,

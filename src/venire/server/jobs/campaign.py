@@ -15,9 +15,9 @@ from venire.report.forecast import forecast_page
 from venire.server.jobs.evaluate import check_grades
 from venire.server.jobs.inputs import checked, parquet, plain, table_of
 from venire.server.jobs.queue import Work, keep
+from venire.server.store.session import Store
 from venire.server.studies.results import grades, judgments
 from venire.server.studies.studies import read_runs
-from venire.store.session import Store
 
 FORECAST: dict[str, Any] = {
     "grades": "adjudicated",

@@ -16,8 +16,8 @@ from venire.progress import Progress
 from venire.server.jobs import queue as jobs
 from venire.server.jobs.inputs import checked, parquet
 from venire.server.jobs.queue import Work, forget, keep
+from venire.server.store.session import Store
 from venire.server.studies.pools import put_vectors, read_vectors, to_encode
-from venire.store.session import Store
 from venire.tables.schema import counted
 
 SETTINGS: dict[str, Any] = {"encoder": "efficientnet-lite0", "hashes": True}

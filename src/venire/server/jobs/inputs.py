@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 from venire.errors import BadSetting, DataError, UnknownName
+from venire.server.store.session import Store
 from venire.server.studies.results import judgments
-from venire.store.session import Store
 from venire.tables.judgments import Judgments
 
 

@@ -17,10 +17,10 @@ from sqlalchemy.orm import Session
 from venire import plugins
 from venire.errors import Conflict, NotFound, UnknownName, VenireError
 from venire.progress import Event, Progress
+from venire.server.store.base import new_id, now
+from venire.server.store.session import Store
+from venire.server.store.work import Job, JobPart
 from venire.server.studies.studies import get_study
-from venire.store.base import new_id, now
-from venire.store.session import Store
-from venire.store.work import Job, JobPart
 
 DEAD = timedelta(seconds=60)
 """A worker that said nothing for so long is taken for dead, and its job is claimed again."""

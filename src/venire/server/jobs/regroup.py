@@ -13,8 +13,8 @@ from venire.progress import Event, Progress
 from venire.server.jobs.encode import HASH
 from venire.server.jobs.inputs import checked
 from venire.server.jobs.queue import Work, get_job
+from venire.server.store.session import Store
 from venire.server.studies.pools import group_pools, pooled, put_groups, read_vectors
-from venire.store.session import Store
 from venire.tables.schema import counted
 
 SETTINGS: dict[str, Any] = {"setting": ONE, "encoder": ""}

@@ -15,11 +15,11 @@ from venire.reliability.repeatability import MEASURES, PAIRS, Group, repeatabili
 from venire.report.repeatability import repeatability_page
 from venire.server.jobs.inputs import checked, parquet, plain
 from venire.server.jobs.queue import Work, keep
+from venire.server.store.session import Store
 from venire.server.studies.campaigns import find_campaign
 from venire.server.studies.overview import rejections
 from venire.server.studies.results import GRADES, grades, judgments
 from venire.server.studies.studies import read_runs
-from venire.store.session import Store
 
 SETTINGS: dict[str, Any] = {
     "groups": [],

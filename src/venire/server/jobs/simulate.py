@@ -23,6 +23,7 @@ from venire.server.jobs.encode import HASH
 from venire.server.jobs.inputs import checked, parquet, plain
 from venire.server.jobs.queue import Work, forget, keep
 from venire.server.judging.settings import StudySettings
+from venire.server.store.session import Store
 from venire.server.studies.pools import pooled, read_vectors, titles
 from venire.server.studies.results import judgments
 from venire.server.studies.studies import get_study, read_qrels
@@ -38,7 +39,6 @@ from venire.simulation.pilot import majority_truth
 from venire.simulation.recommend import Recommendation, recommend
 from venire.simulation.replay import REPETITIONS, Unit, expected_seconds, results
 from venire.simulation.replay import simulate as replay_all
-from venire.store.session import Store
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 

@@ -19,13 +19,13 @@ from venire.grouping.vectors import Vectors, read_vectors
 from venire.server.jobs.encode import HASH
 from venire.server.jobs.simulate import QRELS, read_truth
 from venire.server.judging.settings import StudySettings
+from venire.server.store.judging import Campaign, Judgment
+from venire.server.store.studies import Document
 from venire.server.studies import lists
 from venire.server.studies.pools import pooled, put_vectors
 from venire.server.studies.pools import read_vectors as study_vectors
 from venire.server.studies.studies import get_study
 from venire.simulation.pilot import Pilot, Share, measure_pilot
-from venire.store.judging import Campaign, Judgment
-from venire.store.studies import Document
 from venire.tables.schema import counted
 
 POOLS = 50

@@ -12,9 +12,9 @@ from venire.report.trust import trust_page
 from venire.server.jobs.evaluate import check_grades
 from venire.server.jobs.inputs import checked, parquet, plain
 from venire.server.jobs.queue import Work, keep
+from venire.server.store.session import Store
 from venire.server.studies.results import grades, judgments
 from venire.server.studies.studies import read_runs
-from venire.store.session import Store
 
 SETTINGS: dict[str, Any] = {
     "grades": "adjudicated",

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from venire.errors import NotAllowed, NotFound
 from venire.server.judging.settings import CampaignSettings, StudySettings
-from venire.store.judging import Batch, Campaign
-from venire.store.people import Membership
-from venire.store.studies import Study
+from venire.server.store.judging import Batch, Campaign
+from venire.server.store.people import Membership
+from venire.server.store.studies import Study
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ from sqlalchemy.sql.dml import ReturningUpdate
 from venire.server.judging.batch_context import Entry
 from venire.server.judging.gold import Known, choose
 from venire.server.judging.leases import take
-from venire.store.judging import AGAIN, Batch, Lease, Task
-from venire.store.studies import Pair
+from venire.server.store.judging import AGAIN, Batch, Lease, Task
+from venire.server.store.studies import Pair
 
 # The words of the partial indexes, so that both databases use them.
 _MET = text(f"lease.state NOT IN {AGAIN}")

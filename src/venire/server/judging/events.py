@@ -15,8 +15,8 @@ from venire.server.judging.label_change import OpenBatch, judge
 from venire.server.judging.next_batch import end
 from venire.server.judging.review import review
 from venire.server.judging.settings import CampaignSettings, StudySettings
-from venire.store.judging import Batch, Campaign, Event, Lease
-from venire.store.studies import Study
+from venire.server.store.judging import Batch, Campaign, Event, Lease
+from venire.server.store.studies import Study
 
 KINDS = (
     "label",

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from venire.store.judging import Lease
-from venire.store.studies import Gold, Pair
+from venire.server.store.judging import Lease
+from venire.server.store.studies import Gold, Pair
 
 
 class Known(NamedTuple):

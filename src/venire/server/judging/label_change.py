@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from venire.server.judging.leases import give_back, take
 from venire.server.judging.review import is_right, owner_decided, review
 from venire.server.judging.settings import CampaignSettings, StudySettings
-from venire.store.judging import AGAIN, FILLS, Batch, Campaign, Judgment, Lease
-from venire.store.studies import Gold
+from venire.server.store.judging import AGAIN, FILLS, Batch, Campaign, Judgment, Lease
+from venire.server.store.studies import Gold
 
 STATE = {
     "label": "judged",

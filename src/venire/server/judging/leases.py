@@ -7,7 +7,7 @@ from collections.abc import Collection
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from venire.store.judging import Task
+from venire.server.store.judging import Task
 
 
 def take(session: Session, tasks: Collection[int], *, wait: bool = True) -> set[int]:

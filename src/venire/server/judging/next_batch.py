@@ -16,8 +16,8 @@ from venire.server.judging.batch_context import Entry, enter
 from venire.server.judging.gold import Known, known, unseen
 from venire.server.judging.leases import give_back
 from venire.server.judging.review import review
-from venire.store.base import new_id
-from venire.store.judging import AGAIN, Batch, Lease, Task
+from venire.server.store.base import new_id
+from venire.server.store.judging import AGAIN, Batch, Lease, Task
 
 _EXPIRE_AT_ONCE = 20
 

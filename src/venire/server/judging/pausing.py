@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from venire.evaluation.drift import chance_below
 from venire.server.judging.settings import CampaignSettings
-from venire.store.judging import Batch, Campaign
-from venire.store.people import Membership
-from venire.store.work import Decision
+from venire.server.store.judging import Batch, Campaign
+from venire.server.store.people import Membership
+from venire.server.store.work import Decision
 
 
 def pause_where_needed(session: Session, batch: Batch, campaign: Campaign, at: datetime) -> bool:

@@ -16,9 +16,9 @@ from venire.server.content.instructions import show_instructions
 from venire.server.content.page import show_html
 from venire.server.content.text import show_text
 from venire.server.judging.settings import CampaignSettings, StudySettings
-from venire.store.judging import Batch, Campaign, Judgment, Lease
-from venire.store.people import Membership, User
-from venire.store.studies import Document, Pair, Study, Topic
+from venire.server.store.judging import Batch, Campaign, Judgment, Lease
+from venire.server.store.people import Membership, User
+from venire.server.store.studies import Document, Pair, Study, Topic
 
 
 def may_enter(session: Session, campaign_id: str, user_id: str) -> tuple[Campaign, Study]:

@@ -14,9 +14,9 @@ from venire.errors import Conflict, NotFound
 from venire.server.judging.leases import give_back, take
 from venire.server.judging.pausing import pause_where_needed
 from venire.server.judging.settings import CampaignSettings, StudySettings
-from venire.store.judging import Batch, Campaign, Judgment, Lease
-from venire.store.studies import Study
-from venire.store.work import Decision
+from venire.server.store.judging import Batch, Campaign, Judgment, Lease
+from venire.server.store.studies import Study
+from venire.server.store.work import Decision
 
 #: Why a batch is held: nothing is known about who judged it.
 HELD = "held: it ended before any of its gold was judged"

@@ -26,11 +26,11 @@ from venire.server.platforms.layout import (
     question_html,
     toloka_layout,
 )
+from venire.server.store.base import new_id
+from venire.server.store.judging import Batch, Campaign, Lease, Task
+from venire.server.store.people import User
+from venire.server.store.studies import Document, Pair, Study, Topic
 from venire.server.studies.campaigns import get_campaign
-from venire.store.base import new_id
-from venire.store.judging import Batch, Campaign, Lease, Task
-from venire.store.people import User
-from venire.store.studies import Document, Pair, Study, Topic
 
 PLATFORMS = ("mturk", "toloka")
 AT_MOST = 5_000

@@ -22,11 +22,11 @@ from venire.server.platforms import mturk, toloka
 from venire.server.platforms.answers import USED, Assignment, Problems, once
 from venire.server.platforms.export import PLATFORMS
 from venire.server.platforms.layout import CANNOT
+from venire.server.store.judging import AGAIN, Batch, Campaign, Lease
+from venire.server.store.people import User
+from venire.server.store.studies import Study
 from venire.server.studies.accounts import worker_user
 from venire.server.studies.campaigns import get_campaign
-from venire.store.judging import AGAIN, Batch, Campaign, Lease
-from venire.store.people import User
-from venire.store.studies import Study
 
 READERS = {"mturk": mturk.read_results, "toloka": toloka.read_results}
 WRITERS = {"mturk": mturk.write_decisions, "toloka": toloka.write_decisions}

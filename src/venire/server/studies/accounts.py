@@ -13,12 +13,12 @@ from sqlalchemy import bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, Conflict, NotAllowed, NotFound
+from venire.server.store.base import now
+from venire.server.store.judging import Campaign
+from venire.server.store.people import ROLES, Invitation, Membership, SignIn, Token, User
+from venire.server.store.studies import Study
+from venire.server.store.work import Decision
 from venire.server.studies.campaigns import get_campaign
-from venire.store.base import now
-from venire.store.judging import Campaign
-from venire.store.people import ROLES, Invitation, Membership, SignIn, Token, User
-from venire.store.studies import Study
-from venire.store.work import Decision
 
 if TYPE_CHECKING:
     from pwdlib import PasswordHash

@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, DataError, NotFound
 from venire.server.judging.settings import StudySettings
+from venire.server.store.base import now
+from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
+from venire.server.store.people import User
+from venire.server.store.studies import Document, Gold, Pair, Topic
+from venire.server.store.work import Decision, Job, JobPart
 from venire.server.studies.results import pair_names
 from venire.server.studies.studies import get_study
-from venire.store.base import now
-from venire.store.judging import Batch, Campaign, Event, Judgment, Lease
-from venire.store.people import User
-from venire.store.studies import Document, Gold, Pair, Topic
-from venire.store.work import Decision, Job, JobPart
 
 Row = dict[str, Any]
 _LABELS = {"pair_id": pl.Int64, "label": pl.Int64, "n": pl.Int64}

@@ -17,10 +17,10 @@ from venire.agreement.counts import first_relevant
 from venire.evaluation.proportion import Z99, Proportion, difference, wilson
 from venire.server.judging.review import is_right
 from venire.server.judging.settings import CampaignSettings, StudySettings
+from venire.server.store.judging import Batch, Campaign, Judgment, Lease
+from venire.server.store.people import Membership, User
 from venire.server.studies.results import judgments
 from venire.server.studies.studies import get_study
-from venire.store.judging import Batch, Campaign, Judgment, Lease
-from venire.store.people import Membership, User
 
 Row = dict[str, Any]
 STEP_MS = 500

@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
 from venire.server.judging.settings import CampaignSettings, StudySettings
+from venire.server.store.base import now
+from venire.server.store.judging import Batch, Campaign, Judgment, Task
+from venire.server.store.studies import Document, Gold, Pair, Topic
+from venire.server.store.work import Decision
 from venire.server.studies.studies import get_study
-from venire.store.base import now
-from venire.store.judging import Batch, Campaign, Judgment, Task
-from venire.store.studies import Document, Gold, Pair, Topic
-from venire.store.work import Decision
 
 _AT_ONCE = 5_000
 

@@ -26,13 +26,13 @@ from venire.formats.trec import write_qrels
 from venire.pooling.base import Lists
 from venire.pooling.strategies import strategy
 from venire.server.judging.settings import StudySettings
+from venire.server.store.judging import Campaign, Judgment
+from venire.server.store.session import Store
+from venire.server.store.studies import StudyFile, Topic
+from venire.server.store.work import Decision, Export, Job
 from venire.server.studies.pools import current
 from venire.server.studies.results import grades, judgments, settled_grades, write_raw
 from venire.server.studies.studies import get_study, read_runs
-from venire.store.judging import Campaign, Judgment
-from venire.store.session import Store
-from venire.store.studies import StudyFile, Topic
-from venire.store.work import Decision, Export, Job
 from venire.tables.qrels import Qrels
 
 KINDS = {

@@ -8,11 +8,11 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from venire.errors import NotFound
+from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
+from venire.server.store.people import User
+from venire.server.store.studies import Document, Gold, Pair, Topic
+from venire.server.store.work import Decision
 from venire.server.studies.results import pair_names
-from venire.store.judging import Batch, Campaign, Event, Judgment, Lease
-from venire.store.people import User
-from venire.store.studies import Document, Gold, Pair, Topic
-from venire.store.work import Decision
 
 Row = dict[str, Any]
 _AT_ONCE = 5_000

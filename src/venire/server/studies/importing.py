@@ -18,6 +18,7 @@ from venire.errors import DataError
 from venire.formats.study_folder import DOCUMENTS, Entry, StudyFolder
 from venire.progress import Event, Progress, silent
 from venire.server.judging.settings import StudySettings
+from venire.server.store.studies import Document, StudyFile, Topic
 from venire.server.studies.results import gold_grades
 from venire.server.studies.studies import (
     change_settings,
@@ -29,7 +30,6 @@ from venire.server.studies.studies import (
     read_qrels,
     read_runs,
 )
-from venire.store.studies import Document, StudyFile, Topic
 from venire.tables.runs import Runs
 
 MOST_PIXELS = 40_000_000

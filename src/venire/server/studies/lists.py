@@ -8,11 +8,11 @@ from sqlalchemy import Integer, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from venire.errors import NotFound
+from venire.server.store.judging import Batch, Campaign, Judgment, Task
+from venire.server.store.people import Membership, User
+from venire.server.store.studies import Document, Gold, Pair, Study, StudyFile, Topic
+from venire.server.store.work import Decision
 from venire.server.studies.campaigns import sync_study
-from venire.store.judging import Batch, Campaign, Judgment, Task
-from venire.store.people import Membership, User
-from venire.store.studies import Document, Gold, Pair, Study, StudyFile, Topic
-from venire.store.work import Decision
 
 Row = dict[str, Any]
 PAGE = 100

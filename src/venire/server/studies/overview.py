@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 from venire.evaluation.drift import Departure, departure
 from venire.evaluation.proportion import Proportion, wilson
 from venire.server.judging.review import HELD
+from venire.server.store.base import now
+from venire.server.store.judging import Batch, Campaign, Judgment, Lease, Task
+from venire.server.store.people import Membership, User
+from venire.server.store.studies import Gold, Topic
 from venire.server.studies.annotators import Given, flagged, given
 from venire.server.studies.studies import counts, get_study
-from venire.store.base import now
-from venire.store.judging import Batch, Campaign, Judgment, Lease, Task
-from venire.store.people import Membership, User
-from venire.store.studies import Gold, Topic
 
 DAY = timedelta(days=1)
 Row = dict[str, Any]

@@ -19,6 +19,9 @@ from venire.pooling.base import Lists, Pool
 from venire.pooling.statistics import by_run, summary
 from venire.pooling.strategies import strategy
 from venire.server.judging.settings import StudySettings
+from venire.server.store.judging import Judgment
+from venire.server.store.studies import Document, Gold, Pair, StudyFile, Topic
+from venire.server.store.work import Decision
 from venire.server.studies.campaigns import sync_study
 from venire.server.studies.studies import (
     change_settings,
@@ -29,9 +32,6 @@ from venire.server.studies.studies import (
     read_qrels,
     read_runs,
 )
-from venire.store.judging import Judgment
-from venire.store.studies import Document, Gold, Pair, StudyFile, Topic
-from venire.store.work import Decision
 
 ALL = "all"
 QRELS = "qrels"

@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from venire.aggregation.majority import Majority
 from venire.errors import BadSetting, DataError, NotFound
 from venire.server.judging.settings import StudySettings
+from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
+from venire.server.store.studies import Document, Gold, Pair, Topic
+from venire.server.store.work import Decision, Job, JobPart
 from venire.server.studies.studies import get_study, read_qrels
-from venire.store.judging import Batch, Campaign, Event, Judgment, Lease
-from venire.store.studies import Document, Gold, Pair, Topic
-from venire.store.work import Decision, Job, JobPart
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale

@@ -13,11 +13,11 @@ from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
 from venire.server.judging.settings import StudySettings
-from venire.store.base import now
-from venire.store.judging import Judgment
-from venire.store.people import Membership
-from venire.store.studies import Document, Gold, Pair, Study, StudyFile, Topic
-from venire.store.work import Decision
+from venire.server.store.base import now
+from venire.server.store.judging import Judgment
+from venire.server.store.people import Membership
+from venire.server.store.studies import Document, Gold, Pair, Study, StudyFile, Topic
+from venire.server.store.work import Decision
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 

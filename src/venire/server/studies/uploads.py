@@ -15,9 +15,9 @@ from venire.errors import BadSetting, Conflict, DataError, MissingColumns, NotFo
 from venire.formats import read_qrels, read_runs
 from venire.formats.collection import read_collection
 from venire.formats.source import stem
+from venire.server.store.studies import StudyFile
 from venire.server.studies.campaigns import sync_study
 from venire.server.studies.studies import get_study, put_documents, put_file, put_gold, put_topics
-from venire.store.studies import StudyFile
 from venire.tables.qrels import Qrels
 
 KINDS = ("topics", "documents", "run", "qrels", "gold")

@@ -17,13 +17,13 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, StoreError, VenireError
 from venire.formats.source import folder_at
 from venire.server.jobs.queue import Worker
+from venire.server.store.schema import upgrade
+from venire.server.store.session import Store
 from venire.server.studies.accounts import first_link
 from venire.server.web import api, judge, pages, sign_in
 from venire.server.web.deps import HERE, page
 from venire.server.web.guard import Guard
 from venire.server.web.sign_in_limit import Tries
-from venire.store.schema import upgrade
-from venire.store.session import Store
 
 _STATUS: tuple[tuple[type[VenireError], int], ...] = (
     (NotFound, 404),

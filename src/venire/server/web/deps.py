@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
 from venire.errors import NotAllowed, NotFound
+from venire.server.store.people import User
+from venire.server.store.session import Store
 from venire.server.studies import accounts as people
 from venire.server.web.guard import CHART_POLICY
-from venire.store.people import User
-from venire.store.session import Store
 
 #: Templates, scripts and style sheets lie with the application.
 HERE = Path(__file__).parent

@@ -19,9 +19,9 @@ from venire.server.judging.payload import (
     image_of,
     may_enter,
 )
+from venire.server.store.base import now
 from venire.server.web.deps import CurrentUser, Reading, TheStore, page
 from venire.server.web.media import media_file
-from venire.store.base import now
 
 router = APIRouter(prefix="/judge", include_in_schema=False)
 

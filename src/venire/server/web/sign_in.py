@@ -10,6 +10,9 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from venire.server.judging.next_batch import at_work
 from venire.server.judging.payload import codes
+from venire.server.store.judging import Campaign
+from venire.server.store.people import Membership
+from venire.server.store.studies import Study
 from venire.server.studies import accounts as people
 from venire.server.web.deps import (
     COOKIE,
@@ -20,9 +23,6 @@ from venire.server.web.deps import (
     page,
     set_cookie,
 )
-from venire.store.judging import Campaign
-from venire.store.people import Membership
-from venire.store.studies import Study
 
 router = APIRouter()
 _WORKER_NAMES = ("worker", "workerId", "PROLIFIC_PID", "worker_id", "assignment_worker")

@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from venire.server.store.judging import Campaign
 from venire.server.studies import campaigns, lists, pools
 from venire.server.web.api.forms import (
     CampaignChange,
@@ -16,7 +17,6 @@ from venire.server.web.api.forms import (
     pool_settings,
 )
 from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
-from venire.store.judging import Campaign
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["pool and campaigns"])
 _POOL = {"strategy": "depth", "pairs": 812, "topics": 20, "documents_per_topic": 40.6}

@@ -10,10 +10,10 @@ from fastapi import APIRouter
 
 from venire.errors import Conflict, DataError, NotFound
 from venire.server.jobs import queue as jobs
+from venire.server.store.work import Job
 from venire.server.studies import campaigns
 from venire.server.web.api.forms import KeptForecast, MoreJudgments, example
 from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
-from venire.store.work import Job
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["crowd campaigns"])
 _BESIDE = {"what": "judgments", "expected": 720.0, "so_far": 310}

@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 from venire.errors import NotFound
 from venire.server.jobs import queue as jobs
+from venire.server.store.work import Job
 from venire.server.web.api.forms import JobSettings, NewJob, example, given
 from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
-from venire.store.work import Job
 
 router = APIRouter(prefix="/api/studies/{study_id}/jobs", tags=["jobs"])
 _JOB = {"job_id": "j1", "kind": "aggregate", "state": "running", "done": 120, "total": 1000}

@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 
 from venire.server.judging.review import decide, set_payment
+from venire.server.store.base import now
 from venire.server.studies import accounts as people
 from venire.server.studies import annotators, lists
 from venire.server.web.api.forms import BatchDecision, NewInvitation, Pause, Payment, example
 from venire.server.web.api.studies import Limit, Offset
 from venire.server.web.deps import AMember, AnOwner, Reading, TheStore, link
-from venire.store.base import now
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["people"])
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 
 from venire.errors import NotAllowed
 from venire.server.content.instructions import show_instructions
+from venire.server.store.studies import Study
 from venire.server.studies import lists, studies
 from venire.server.studies.overview import overview
 from venire.server.web.api.forms import (
@@ -19,7 +20,6 @@ from venire.server.web.api.forms import (
     given,
 )
 from venire.server.web.deps import AMember, AnOwner, CurrentUser, Reading, TheStore
-from venire.store.studies import Study
 
 router = APIRouter(prefix="/api", tags=["studies"])
 Search = Annotated[str, Query(max_length=200)]

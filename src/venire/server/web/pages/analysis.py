@@ -16,12 +16,12 @@ from starlette.responses import FileResponse, HTMLResponse
 from venire import plugins
 from venire.models import DEFAULT
 from venire.server.jobs import queue as jobs
+from venire.server.store.work import Job
 from venire.server.studies import lists, pools
 from venire.server.studies.studies import counts
 from venire.server.web.deps import AMember, Member, Reading
 from venire.server.web.pages import charts
 from venire.server.web.pages.common import study_page
-from venire.store.work import Job
 
 router = APIRouter(include_in_schema=False)
 JobId = Annotated[str, Query(max_length=100)]

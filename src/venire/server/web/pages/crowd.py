@@ -15,12 +15,12 @@ from venire.report.annotators_needed import shown
 from venire.report.forecast import played_with
 from venire.report.repeatability import overall_named
 from venire.server.jobs import queue as jobs
+from venire.server.store.work import Job
 from venire.server.studies import campaigns, lists
 from venire.server.web.deps import AMember, Member, Reading
 from venire.server.web.pages import charts
 from venire.server.web.pages.analysis import SHOWN, JobId, kept_table, named, sources
 from venire.server.web.pages.common import study_page
-from venire.store.work import Job
 
 router = APIRouter(include_in_schema=False)
 Row = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from venire.store.base import UtcTime
+from venire.server.store.base import UtcTime
 
 revision = "0001"
 down_revision = None

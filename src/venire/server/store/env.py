@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from venire.store.schema import METADATA
+from venire.server.store.schema import METADATA
 
 if hasattr(context, "config"):
     connection = context.config.attributes["connection"]

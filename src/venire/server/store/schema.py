@@ -13,9 +13,9 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from venire.errors import StoreError
-from venire.store import judging, people, studies, work
-from venire.store.base import Base
-from venire.store.session import Store
+from venire.server.store import judging, people, studies, work
+from venire.server.store.base import Base
+from venire.server.store.session import Store
 
 METADATA = Base.metadata
 TABLES = (people, studies, judging, work)
@@ -58,6 +58,6 @@ def differences(store: Store) -> list[Any]:
 def _config() -> Config:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
-    config.set_main_option("version_locations", str(Path(__file__).parents[1] / "migrations"))
+    config.set_main_option("version_locations", str(Path(__file__).parent / "migrations"))
     config.set_main_option("path_separator", "newline")
     return config

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from venire.store.base import Base, new_id, now
+from venire.server.store.base import Base, new_id, now
 
 ROLES = ("owner", "annotator", "viewer")
 

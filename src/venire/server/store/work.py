@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
 from sqlalchemy.orm import Mapped, deferred, mapped_column
 
-from venire.store.base import Base, new_id, now
+from venire.server.store.base import Base, new_id, now
 
 JOB_STATES = ("waiting", "running", "done", "failed", "stopped")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from venire.store.base import UtcTime
-from venire.store.triggers import statements
+from venire.server.store.base import UtcTime
+from venire.server.store.triggers import statements
 
 revision = "0002"
 down_revision = "0001"

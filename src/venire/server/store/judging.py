@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from venire.store.base import Base, new_code, new_id, now
+from venire.server.store.base import Base, new_code, new_id, now
 
 #: What a lease can be, and whether it then fills one of the k places of its document.
 FILLS = {
