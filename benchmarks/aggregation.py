@@ -78,7 +78,7 @@ def settings(model: str, iterations: int) -> Any:
     """Return an aggregator that runs so many iterations."""
     from venire.aggregation.dawid_skene import DawidSkene
     from venire.aggregation.glad import Glad
-    from venire.aggregation.ordinal_mixture import OrdinalMixture
+    from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 
     endless = {"max_iterations": iterations, "tolerance": 1e-300}
     if model == MIXTURE:
@@ -164,7 +164,7 @@ def measure_peer(path: Path, size: int, repeats: int) -> Result:
 def measure_restarts(path: Path, difficulty: str) -> Result:
     """Time a whole fit with ten restarts on real judgments."""
     from venire import Judgments
-    from venire.aggregation.ordinal_mixture import OrdinalMixture
+    from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 
     judgments = Judgments.read(path, columns=COLUMNS, drop_labels=[-2])
     OrdinalMixture(difficulty=difficulty, restarts=1, max_iterations=1).fit(judgments)

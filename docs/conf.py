@@ -52,7 +52,7 @@ from venire.aggregation.mean import Mean, Median
 from venire.aggregation.minimax_entropy import MinimaxEntropy
 from venire.aggregation.ordinal_mixture import OrdinalMixture
 from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
-from venire.fitting.types_words import words
+from venire.aggregation.annotator_types.descriptions import words
 from venire.grouping.base import finish
 from venire.grouping.clusters import AverageLinkage
 from venire.grouping.distribution import cosine_distribution

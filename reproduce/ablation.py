@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from common import save, score, show, trec_rf10, web_relevance
 
-from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 from venire.report.page import Page
 from venire.simulation.annotators import add_fakes
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 
 from venire import Judgments, Qrels
-from venire.evaluation.truth import against_gold
-from venire.fitting.posterior import Posterior
+from venire.aggregation.check.truth import against_gold
+from venire.aggregation.posterior import Posterior
 from venire.report.page import Page
 
 DATA = Path(os.environ.get("VENIRE_DATA", Path(__file__).parents[2] / "shared" / "data"))

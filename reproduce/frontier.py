@@ -15,12 +15,12 @@ import numpy as np
 from common import save, score, show, trec_rf10, web_relevance
 
 from venire import Judgments, Qrels, plugins
+from venire.aggregation.base import settings_of
+from venire.aggregation.check.calibration import reliability_diagram
+from venire.aggregation.check.truth import against_gold
 from venire.aggregation.committee import NAME, RESERVE, Committee
-from venire.aggregation.minimax_entropy import MinimaxEntropy
-from venire.evaluation.calibration import reliability_diagram
-from venire.evaluation.truth import against_gold
-from venire.fitting.base import settings_of
-from venire.fitting.posterior import Posterior
+from venire.aggregation.minimax_entropy.model import MinimaxEntropy
+from venire.aggregation.posterior import Posterior
 from venire.report.page import Page
 from venire.simulation.annotators import add_fakes
 from venire.simulation.crowds import CROWDS, simulated_crowd

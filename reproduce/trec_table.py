@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from common import save, score, show, trec_rf10
 
 from venire import plugins
-from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 from venire.report.page import Page
 
 REFERENCE = {

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from venire import Judgments, Qrels
+from venire.aggregation.check.truth import against_gold
 from venire.aggregation.dawid_skene import DawidSkene
-from venire.aggregation.minimax_entropy import MinimaxEntropy
-from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.aggregation.minimax_entropy.model import MinimaxEntropy
+from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
 from venire.cli.main import main
-from venire.evaluation.truth import against_gold
 from venire.simulation.annotators import add_fakes
 
 DATA = Path(os.environ.get("VENIRE_DATA", Path(__file__).parents[3] / "shared" / "data"))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from venire.aggregation import base, loop
 from venire.aggregation.dawid_skene import Problem, warm
+from venire.aggregation.posterior import Posterior, bounds_frame
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
-from venire.fitting import base, loop
-from venire.fitting.posterior import Posterior, bounds_frame
 from venire.progress import Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -72,7 +72,7 @@ class BinaryDecomposition:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
+        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
         base.same_model(start, NAME, judgments)
         codes, scale = judgments.codes, judgments.scale
         known, notes = base.known_grades(judgments, gold)
@@ -115,7 +115,7 @@ class BinaryDecomposition:
         seed: int,
         notes: tuple[str, ...],
     ) -> Posterior:
-        from venire.kernels.counts import pool_adjacent
+        from venire.aggregation.kernels.counts import pool_adjacent
 
         codes = judgments.codes
         steps = np.diff(values)

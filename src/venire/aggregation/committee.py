@@ -10,12 +10,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from venire import plugins
+from venire.aggregation import base
+from venire.aggregation.calibration import FEWEST, Calibration, heated, known_rows, learn
+from venire.aggregation.posterior import Posterior, moments
+from venire.aggregation.weights import Combination, equal, learnt
 from venire.engine import Engine, Serial, default_engine
 from venire.errors import BadSetting, DataError, UnknownName
-from venire.fitting import base
-from venire.fitting.calibration import FEWEST, Calibration, heated, known_rows, learn
-from venire.fitting.posterior import Posterior, moments
-from venire.fitting.weights import Combination, equal, learnt
 from venire.progress import Progress, silent
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
@@ -109,7 +109,7 @@ class Committee:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
+        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
         base.same_model(start, NAME, judgments)
         base.check_seed(seed)
         known, notes = base.known_grades(judgments, gold)
@@ -296,7 +296,7 @@ def _names(text: str) -> list[str]:
 
 def _largest_share(codes: JudgmentCodes, size: int) -> float:
     """Return the share of the items whose votes have the most frequent winner."""
-    from venire.kernels.counts import votes
+    from venire.aggregation.kernels.counts import votes
 
     if not codes.n_items:
         return 0.0

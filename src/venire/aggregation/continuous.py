@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation import base, loop
+from venire.aggregation.posterior import Posterior, bounds_frame
 from venire.engine import Engine, default_engine
-from venire.fitting import base, loop
-from venire.fitting.posterior import Posterior, bounds_frame
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -65,9 +65,9 @@ class Continuous:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
-        from venire.kernels import gaussian as kernel
-        from venire.kernels import is_compiled
+        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
+        from venire.aggregation.kernels import gaussian as kernel
+        from venire.compilation import is_compiled
 
         base.same_model(start, NAME, judgments)
         codes = judgments.codes

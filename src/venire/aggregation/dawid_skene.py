@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation import base, loop
+from venire.aggregation.posterior import Posterior, bounds_frame, moments
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
-from venire.fitting import base, loop
-from venire.fitting.posterior import Posterior, bounds_frame, moments
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -61,7 +61,7 @@ class Problem:
 
     def begin(self) -> State:
         """Return the state after counting each item's votes as its grade."""
-        from venire.kernels.counts import soft_counts, votes
+        from venire.aggregation.kernels.counts import soft_counts, votes
 
         shares = votes(self.indptr, self.label, self.size)
         shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
@@ -73,7 +73,7 @@ class Problem:
 
     def sweep(self, state: State, shard: loop.Shard) -> tuple[Floats, Floats, float]:
         """Return the expected counts and the log likelihood of a shard."""
-        from venire.kernels.dawid_skene import kernels
+        from venire.aggregation.kernels.dawid_skene import kernels
 
         return kernels(self.size).sweep(  # type: ignore[no-any-return]
             self.indptr,
@@ -129,7 +129,7 @@ class Problem:
 
     def posterior(self, state: State) -> Floats:
         """Return the grade probabilities [M, K]."""
-        from venire.kernels.dawid_skene import kernels
+        from venire.aggregation.kernels.dawid_skene import kernels
 
         grades: Floats = kernels(self.size).posterior(
             self.indptr, self.annotator, self.label, state.confusion, state.prior, self.known
@@ -148,8 +148,8 @@ class Problem:
         task: str,
     ) -> loop.Fit:
         """Run to convergence from a state."""
-        from venire.kernels import is_compiled
-        from venire.kernels.dawid_skene import kernels
+        from venire.aggregation.kernels.dawid_skene import kernels
+        from venire.compilation import is_compiled
 
         if not is_compiled(kernels(self.size).sweep):
             progress(Event("compiling, once", 0, None))
@@ -234,7 +234,7 @@ class DawidSkene:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
+        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
         base.same_model(start, self.name, judgments)
         codes = judgments.codes
         known, notes = base.known_grades(judgments, gold)

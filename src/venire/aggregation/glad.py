@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation import base, loop
+from venire.aggregation.posterior import Posterior, bounds_frame, moments
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
-from venire.fitting import base, loop
-from venire.fitting.posterior import Posterior, bounds_frame, moments
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -87,9 +87,9 @@ class Glad:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
-        from venire.kernels import glad as kernel
-        from venire.kernels import is_compiled
+        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
+        from venire.aggregation.kernels import glad as kernel
+        from venire.compilation import is_compiled
 
         base.same_model(start, NAME, judgments)
         codes, size = judgments.codes, judgments.scale.size
@@ -153,7 +153,7 @@ class Glad:
         seed: int,
         notes: tuple[str, ...],
     ) -> Posterior:
-        from venire.kernels.glad import posterior
+        from venire.aggregation.kernels.glad import posterior
 
         codes, scale = judgments.codes, judgments.scale
         state: State = fit.state

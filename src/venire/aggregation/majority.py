@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from venire.aggregation import base
+from venire.aggregation.posterior import Posterior
 from venire.engine import Engine
-from venire.fitting import base
-from venire.fitting.posterior import Posterior
 from venire.progress import Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -38,7 +38,7 @@ class Majority:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Count the votes; see :class:`venire.fitting.base.Aggregator`."""
+        """Count the votes; see :class:`venire.aggregation.base.Aggregator`."""
         return base.of_votes(
             self, "majority", judgments, gold, seed, lambda shares: base.winner(shares, judgments)
         )

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from venire.aggregation import base
+from venire.aggregation.posterior import Posterior
 from venire.engine import Engine
-from venire.fitting import base
-from venire.fitting.posterior import Posterior
 from venire.progress import Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -40,7 +40,7 @@ class Mean:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Average the labels; see :class:`venire.fitting.base.Aggregator`."""
+        """Average the labels; see :class:`venire.aggregation.base.Aggregator`."""
         return base.of_votes(self, "mean", judgments, gold, seed)
 
 
@@ -68,7 +68,7 @@ class Median:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Take the middle label; see :class:`venire.fitting.base.Aggregator`."""
+        """Take the middle label; see :class:`venire.aggregation.base.Aggregator`."""
         values = judgments.scale.array()
 
         def middle(shares: base.Floats) -> base.Floats:

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from venire.aggregation.registry import DEFAULT
 from venire.cli.shared.options import SEED, pairs, read_judgments, reading, setting_value
 from venire.cli.shared.output import FORMAT, bar, emit
 from venire.errors import BadSetting
-from venire.models import DEFAULT
 
 RULES = ("mode", "rounded-mean", "real")
 
@@ -95,10 +95,10 @@ def command(
     JUDGMENTS is CSV, TSV, JSON Lines or Parquet (gz, xz, zst too; - is standard input) with
     the columns query_id, doc_id, annotator_id, label.
     """
+    from venire.aggregation.calibration import calibrate
+    from venire.aggregation.check.truth import against_gold
+    from venire.aggregation.registry import chosen
     from venire.engine import Threads
-    from venire.evaluation.truth import against_gold
-    from venire.fitting.calibration import calibrate
-    from venire.models import chosen
     from venire.report.folder import check_folder, write_posteriors
     from venire.tables.qrels import Qrels
     from venire.tables.schema import counted

@@ -164,6 +164,6 @@ def _raw(frame: pl.DataFrame) -> tuple[Any, pl.DataFrame]:
 
 def settled(table: Judgments, model: str) -> Any:
     """Return the qrels of judgments by a model's most probable grade."""
-    from venire.models import build
+    from venire.aggregation.registry import build
 
     return build(model, {}).fit(table).qrels()

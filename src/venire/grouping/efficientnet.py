@@ -52,7 +52,7 @@ class EfficientNetLite0:
 
     def features(self, pixels: Floats) -> Floats:
         """Return the pooled features [1280] of one image, float32 [224, 224, 3] as prepared."""
-        from venire.kernels.depthwise import depthwise
+        from venire.grouping.kernel import depthwise
 
         model = self._model
         x = _relu6(_stem(pixels, model["stem"]))

@@ -12,10 +12,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from venire.aggregation.dawid_skene import DawidSkene
+from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import ABSENT
 from venire.evaluation.score import rank
-from venire.fitting.posterior import Posterior
 from venire.measures import Measure, parse
 from venire.planning.drawn import Drawn
 from venire.tables.judgments import Judgments

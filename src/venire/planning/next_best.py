@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
-from venire.fitting.posterior import Posterior
 from venire.planning.annotators_needed import average_annotator
 from venire.tables.judgments import Judgments
 from venire.tables.runs import Runs

@@ -10,10 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from venire.aggregation.dawid_skene import DawidSkene
+from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
-from venire.fitting.posterior import Posterior
 from venire.planning.next_best import grade_gain, influence
 from venire.reliability.rank_correlation import tau_b
 from venire.tables.judgments import Judgments

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from venire.evaluation.calibration import reliability_diagram
-from venire.fitting.posterior import Posterior
+from venire.aggregation.check.calibration import reliability_diagram
+from venire.aggregation.posterior import Posterior
 from venire.report.page import Page, plain
 from venire.tables.qrels import Qrels
 

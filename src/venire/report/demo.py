@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from venire import plugins
+from venire.aggregation.check.truth import against_gold
+from venire.aggregation.posterior import Posterior
 from venire.evaluation.score import evaluate
-from venire.evaluation.truth import against_gold
-from venire.fitting.posterior import Posterior
 from venire.formats import write_frame
 from venire.progress import Progress, silent
 from venire.reliability.rank_correlation import tau_b

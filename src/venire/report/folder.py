@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting
-from venire.fitting.posterior import Posterior
 from venire.formats import write_frame
 from venire.formats.source import write_bytes
 from venire.report.aggregation import models_page, posterior_page

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from venire.aggregation.posterior import Posterior
 from venire.errors import VenireError
-from venire.fitting.posterior import Posterior
 
 CLOSE = 1e-6
 PAIR = ["query_id", "doc_id"]

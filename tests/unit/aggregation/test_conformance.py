@@ -1,12 +1,12 @@
 import pytest
 
 from venire import plugins
-from venire.aggregation.annotator_types import AnnotatorTypes
+from venire.aggregation.annotator_types.model import AnnotatorTypes
 from venire.aggregation.committee import Committee
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.mean import Mean
-from venire.aggregation.minimax_entropy import MinimaxEntropy
-from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.aggregation.minimax_entropy.model import MinimaxEntropy
+from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 from venire.errors import UnknownName
 from venire.testing import check_aggregator
 from venire.testing.aggregators import CHECKS

@@ -5,9 +5,9 @@ import pytest
 
 from venire.aggregation.binary import BinaryDecomposition
 from venire.aggregation.dawid_skene import DawidSkene
+from venire.aggregation.kernels.counts import pool_adjacent
 from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
 from venire.errors import BadSetting
-from venire.kernels.counts import pool_adjacent
 
 
 def dense_em(judgments, size, strength=0.0, sweeps=500, rows_to=None, prior_of=None):

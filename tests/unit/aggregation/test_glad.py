@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from venire.aggregation.glad import Glad
-from venire.kernels import glad as kernel
+from venire.aggregation.kernels import glad as kernel
 
 
 def enumerated(codes, alpha, log_beta, prior):

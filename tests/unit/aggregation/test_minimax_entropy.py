@@ -7,10 +7,10 @@ import pytest
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_softmax, softmax
 
-from venire.aggregation.minimax_entropy import MinimaxEntropy
+from venire.aggregation.loop import Shard
+from venire.aggregation.minimax_entropy.inference import Problem, slopes, terms
+from venire.aggregation.minimax_entropy.model import MinimaxEntropy
 from venire.errors import BadSetting
-from venire.fitting.loop import Shard
-from venire.fitting.minimax_problem import Problem, slopes, terms
 from venire.testing import check_aggregator
 
 FORMS = ("ordinal", "categorical")

@@ -9,11 +9,11 @@ from scipy import stats
 from scipy.special import gammaln, psi
 
 from venire import Judgments, Qrels, Scale
-from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.aggregation import loop
+from venire.aggregation.ordinal_mixture.inference import Problem
+from venire.aggregation.ordinal_mixture.model import OrdinalMixture
+from venire.aggregation.ordinal_mixture.state import State, lay_out
 from venire.errors import BadSetting, DataError
-from venire.fitting import loop
-from venire.fitting.mixture_problem import Problem
-from venire.fitting.mixture_state import State, lay_out
 
 
 def random_state(judgments, layout, seed=0):

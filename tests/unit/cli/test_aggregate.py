@@ -11,7 +11,7 @@ from venire.tables.judgments import REPEATS as TABLE_REPEATS
 
 
 def test_choices_are_those_of_the_library():
-    from venire.fitting import posterior
+    from venire.aggregation import posterior
 
     assert posterior.RULES == RULES
     assert REPEATS == TABLE_REPEATS

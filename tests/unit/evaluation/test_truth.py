@@ -4,9 +4,9 @@ import pytest
 from sklearn.metrics import ndcg_score
 
 from venire import Judgments, Qrels
+from venire.aggregation.check.truth import against_gold, ndcg_by_query, pearson
 from venire.aggregation.mean import Mean
 from venire.errors import NoOverlap
-from venire.evaluation.truth import against_gold, ndcg_by_query, pearson
 from venire.reliability.rank_correlation import tau_b
 
 

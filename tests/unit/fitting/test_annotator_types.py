@@ -5,12 +5,12 @@ import pytest
 from scipy.stats import norm
 
 from venire import Scale
-from venire.aggregation.annotator_types import AnnotatorTypes
+from venire.aggregation import loop
+from venire.aggregation.annotator_types.descriptions import words
+from venire.aggregation.annotator_types.grid import SPAM, log_chances, places_of, tilt, types_of
+from venire.aggregation.annotator_types.inference import Problem
+from venire.aggregation.annotator_types.model import AnnotatorTypes
 from venire.errors import BadSetting
-from venire.fitting import loop
-from venire.fitting.types_grid import SPAM, log_chances, places_of, tilt, types_of
-from venire.fitting.types_problem import Problem
-from venire.fitting.types_words import words
 from venire.simulation.annotators import AnnotatorType, judge
 from venire.testing.crowds import crowd
 
@@ -50,7 +50,7 @@ def test_every_grade_is_a_position_and_every_place_has_the_nearest(grid, size):
 def test_a_place_on_a_threshold_is_divided_as_the_integral_of_a_line_through_its_neighbours():
     from scipy.integrate import quad
 
-    from venire.kernels.types import posterior
+    from venire.aggregation.kernels.types import posterior
 
     places = places_of(Scale.of([0, 1, 2]), "halves", np.array([0.8, 1.3]))
     rng = np.random.default_rng(5)

@@ -8,15 +8,15 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from venire import Judgments, Qrels
+from venire.aggregation import calibration, weights
+from venire.aggregation.calibration import calibrate, heated, learn, line, warmth, widths
+from venire.aggregation.check.calibration import reliability_diagram
+from venire.aggregation.check.truth import against_gold
 from venire.aggregation.committee import RESERVE, Committee
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.mean import Mean
+from venire.aggregation.weights import convex, equal, learnt
 from venire.errors import BadSetting, DataError
-from venire.evaluation.calibration import reliability_diagram
-from venire.evaluation.truth import against_gold
-from venire.fitting import calibration, weights
-from venire.fitting.calibration import calibrate, heated, learn, line, warmth, widths
-from venire.fitting.weights import convex, equal, learnt
 from venire.simulation.crowds import CROWDS, simulated_crowd
 
 MEMBERS = "regularised-dawid-skene,binary,dawid-skene"

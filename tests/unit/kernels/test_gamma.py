@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import gamma
 
-from venire.kernels.gamma import gamma_shape
+from venire.aggregation.kernels.gamma import gamma_shape
 
 
 @pytest.mark.parametrize("shape", [0.05, 0.7, 3.0, 40.0, 900.0])

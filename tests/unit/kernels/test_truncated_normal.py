@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.special import erfcx as scipy_erfcx
 
-from venire.kernels.truncated_normal import erfcx, moments, moments_of
+from venire.aggregation.kernels.truncated_normal import erfcx, moments, moments_of
 
 # The grid of the notes: sqrt(rho) from 1e-4 to 100, cells 0 to 4 grades away, z anywhere in a cell.
 FAR = 1e10

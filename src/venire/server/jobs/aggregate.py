@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from venire.models import DEFAULT, build
+from venire.aggregation.registry import DEFAULT, build
 from venire.progress import Progress
 from venire.report.folder import confusion_frame
 from venire.server.jobs.inputs import checked, parquet, plain, table_of

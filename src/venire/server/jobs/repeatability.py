@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
+from venire.aggregation.registry import build
 from venire.errors import BadSetting, DataError
 from venire.measures import parse
-from venire.models import build
 from venire.progress import Event, Progress
 from venire.reliability.repeatability import MEASURES, PAIRS, Group, repeatability
 from venire.report.repeatability import repeatability_page

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from venire.models import DEFAULT
+from venire.aggregation.registry import DEFAULT
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Settings = dict[str, Any]

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import FileResponse, HTMLResponse
 
 from venire import plugins
-from venire.models import DEFAULT
+from venire.aggregation.registry import DEFAULT
 from venire.server.jobs import queue as jobs
 from venire.server.store.work import Job
 from venire.server.studies import lists, pools

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation import base
 from venire.errors import BadSetting, DataError
-from venire.fitting import base
 from venire.tables.codes import JudgmentCodes, code
 from venire.tables.judgments import Judgments
 

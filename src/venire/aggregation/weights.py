@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.fitting.calibration import FOLDS, folds_of, line, strength_by_folds
+from venire.aggregation.calibration import FOLDS, folds_of, line, strength_by_folds
 
 Floats = NDArray[np.float64]
 STRENGTHS = (10.0, 30.0, 100.0)

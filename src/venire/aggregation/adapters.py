@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation.base import Aggregator
+from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting, DataError, VenireError
-from venire.fitting.base import Aggregator
-from venire.fitting.posterior import Posterior
 from venire.tables import boundary
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
@@ -26,7 +26,7 @@ class NotFitted(VenireError, AttributeError):
 
 
 def _default() -> Aggregator:
-    from venire.aggregation.ordinal_mixture import OrdinalMixture
+    from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 
     return OrdinalMixture()
 

@@ -11,12 +11,12 @@ from functools import partial
 
 import numpy as np
 
+from venire.aggregation import base, loop
+from venire.aggregation.ordinal_mixture.inference import NAME, Problem
+from venire.aggregation.ordinal_mixture.state import lay_out
+from venire.aggregation.posterior import Posterior
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
-from venire.fitting import base, loop
-from venire.fitting.mixture_problem import NAME, Problem
-from venire.fitting.mixture_state import lay_out
-from venire.fitting.posterior import Posterior
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -113,9 +113,9 @@ class OrdinalMixture:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
-        from venire.kernels import is_compiled
-        from venire.kernels import ordinal as kernel
+        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
+        from venire.aggregation.kernels import ordinal as kernel
+        from venire.compilation import is_compiled
 
         base.same_model(start, NAME, judgments)
         codes = judgments.codes

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from venire.aggregation import base, loop
+from venire.aggregation.minimax_entropy.inference import Problem, State
+from venire.aggregation.posterior import Posterior, bounds_frame, moments
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
-from venire.fitting import base, loop
-from venire.fitting.minimax_problem import Problem, State
-from venire.fitting.posterior import Posterior, bounds_frame, moments
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -88,8 +88,9 @@ class MinimaxEntropy:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
-        from venire.kernels import is_compiled, minimax
+        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
+        from venire.aggregation.kernels import minimax
+        from venire.compilation import is_compiled
 
         base.same_model(start, NAME, judgments)
         codes = judgments.codes

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.kernels import jit
+from venire.compilation import jit
 
 Floats = NDArray[np.float64]
 RESCALE = 16

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation import base, loop
+from venire.aggregation.ordinal_mixture.state import Layout, Settings, State, eps_sd
+from venire.aggregation.posterior import Posterior, bounds_frame
 from venire.engine import Engine, Serial
 from venire.errors import BadSetting
-from venire.fitting import base, loop
-from venire.fitting.mixture_state import Layout, Settings, State, eps_sd
-from venire.fitting.posterior import Posterior, bounds_frame
 from venire.progress import Progress
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
@@ -196,7 +196,7 @@ class Problem:
 
     def sweep(self, state: State, shard: loop.Shard) -> tuple[Any, ...]:
         """Work on one shard: categories start..stop, or items where one category spans all."""
-        from venire.kernels.ordinal import sweep
+        from venire.aggregation.kernels.ordinal import sweep
 
         layout, model, scale = self.layout, self.model, self.judgments.scale
         if self.single:
@@ -252,7 +252,7 @@ class Problem:
             sum(columns[6]),
         )
         bound = sum(columns[7])
-        from venire.kernels.gamma import gamma_bound
+        from venire.aggregation.kernels.gamma import gamma_bound
 
         _, log_gap, _, delta_gap = state.tables
         bound += gamma_bound(state.alpha_n, state.beta_n, log_gap, state.alpha, state.beta)
@@ -263,7 +263,7 @@ class Problem:
         """Update delta, tau, epsilon, alpha and beta from the sums, in this order."""
         from scipy.special import psi
 
-        from venire.kernels.gamma import gamma_shape
+        from venire.aggregation.kernels.gamma import gamma_shape
 
         model = self.model
         phi_c = model.phi + 0.5 * sums.category_weight

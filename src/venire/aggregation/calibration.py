@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation import base
+from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting
-from venire.fitting import base
-from venire.fitting.posterior import Posterior
 from venire.tables.qrels import Qrels
 from venire.tables.schema import counted
 

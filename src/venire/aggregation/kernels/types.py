@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.kernels import jit
+from venire.compilation import jit
 
 Floats = NDArray[np.float64]
 

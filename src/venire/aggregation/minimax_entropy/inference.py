@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.fitting import loop
+from venire.aggregation import loop
 
 Floats = NDArray[np.float64]
 STEPS = 2
@@ -121,7 +121,7 @@ class Problem:
 
     def begin(self, shards: Sequence[loop.Shard]) -> State:
         """Return the start: the terms that the shares of votes give, taken for the grades."""
-        from venire.kernels.counts import votes
+        from venire.aggregation.kernels.counts import votes
 
         grades = votes(self.indptr, self.label, self.size)
         grades = grades / np.maximum(grades.sum(axis=1, keepdims=True), 1.0)
@@ -134,7 +134,7 @@ class Problem:
 
     def state(self, sigma: Floats, tau: Floats, grades: Floats) -> State:
         """Return a state with its tables, known grades held."""
-        from venire.kernels.minimax import LEAST
+        from venire.aggregation.kernels.minimax import LEAST
 
         there = np.flatnonzero(self.known >= 0)
         if there.size:
@@ -153,7 +153,7 @@ class Problem:
 
     def sweep(self, state: State, shard: loop.Shard, *, hold: bool = False) -> tuple[Any, ...]:
         """Return the shard's terms and grades, what the annotators need, and the bound."""
-        from venire.kernels.minimax import sweep
+        from venire.aggregation.kernels.minimax import sweep
 
         return sweep(
             self.indptr,

@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.kernels import jit
-from venire.kernels.truncated_normal import moments
+from venire.aggregation.kernels.truncated_normal import moments
+from venire.compilation import jit
 
 Floats = NDArray[np.float64]
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation.loop import Fit
+from venire.aggregation.posterior import TIE, Posterior, moments
 from venire.engine import Engine
 from venire.errors import BadSetting, DataError, NoOverlap
-from venire.fitting.loop import Fit
-from venire.fitting.posterior import TIE, Posterior, moments
 from venire.progress import Progress, silent
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
@@ -200,7 +200,7 @@ def of_votes(
     estimate: Callable[[Floats], Floats] | None = None,
 ) -> Posterior:
     """Return the result of a model that only counts votes."""
-    from venire.kernels.counts import votes
+    from venire.aggregation.kernels.counts import votes
 
     check_table(judgments)
     codes = judgments.codes
@@ -238,7 +238,7 @@ def confusion(codes: JudgmentCodes, grades: Floats) -> tuple[Floats, Floats]:
     Posterior mean and sd under a Dirichlet prior of one judgment spread over the labels,
     with the items' grade probabilities as weights.
     """
-    from venire.kernels.counts import soft_counts
+    from venire.aggregation.kernels.counts import soft_counts
 
     counts = soft_counts(codes.indptr, codes.annotator, codes.label, grades, codes.n_annotators)
     size = grades.shape[1]

@@ -8,13 +8,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation import base, loop
+from venire.aggregation.annotator_types.descriptions import favourites, words
+from venire.aggregation.annotator_types.grid import GRIDS, SPAM, places_of, types_of
+from venire.aggregation.annotator_types.inference import Problem, State
+from venire.aggregation.posterior import Posterior, bounds_frame
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
-from venire.fitting import base, loop
-from venire.fitting.posterior import Posterior, bounds_frame
-from venire.fitting.types_grid import GRIDS, SPAM, places_of, types_of
-from venire.fitting.types_problem import Problem, State
-from venire.fitting.types_words import favourites, words
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -119,8 +119,9 @@ class AnnotatorTypes:
         engine: Engine | None = None,
         progress: Progress = silent,
     ) -> Posterior:
-        """Infer the grades; see :class:`venire.fitting.base.Aggregator`."""
-        from venire.kernels import is_compiled, types
+        """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
+        from venire.aggregation.kernels import types
+        from venire.compilation import is_compiled
 
         base.same_model(start, NAME, judgments)
         codes, size = judgments.codes, judgments.scale.size
@@ -165,7 +166,7 @@ class AnnotatorTypes:
         seed: int,
         notes: tuple[str, ...],
     ) -> Posterior:
-        from venire.kernels.types import posterior
+        from venire.aggregation.kernels.types import posterior
 
         codes, scale, places = judgments.codes, judgments.scale, problem.places
         state: State = fit.state

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.fitting import loop
-from venire.fitting.types_grid import Places, Types, log_chances, tilt
+from venire.aggregation import loop
+from venire.aggregation.annotator_types.grid import Places, Types, log_chances, tilt
 
 Floats = NDArray[np.float64]
 PSEUDO = 1.0
@@ -114,7 +114,7 @@ class Problem:
 
     def sweep(self, state: State, shard: loop.Shard) -> tuple[Any, ...]:
         """Return expected counts, expected places and the bound of a shard."""
-        from venire.kernels.types import sweep
+        from venire.aggregation.kernels.types import sweep
 
         return sweep(
             self.indptr,

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.aggregation.posterior import Posterior
 from venire.errors import DataError, NoOverlap
-from venire.fitting.posterior import Posterior
 from venire.tables.qrels import Qrels
 from venire.tables.schema import counted, number_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.kernels import jit
+from venire.compilation import jit
 
 
 @jit

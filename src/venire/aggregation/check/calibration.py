@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from venire.aggregation.calibration import known_rows
+from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting, NoOverlap
-from venire.fitting.calibration import known_rows
-from venire.fitting.posterior import Posterior
 from venire.tables.qrels import Qrels
 
 BINS = 10

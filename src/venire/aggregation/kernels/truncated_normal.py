@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.kernels import jit
+from venire.compilation import jit
 
 Floats = NDArray[np.float64]
 

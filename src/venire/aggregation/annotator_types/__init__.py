@@ -1,0 +1,1 @@
+"""Annotator types: what kind of person an annotator is."""

@@ -1,0 +1,1 @@
+"""Inferred grades checked against known ones."""

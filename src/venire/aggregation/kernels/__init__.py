@@ -1,0 +1,1 @@
+"""Compiled loops of the models: integer codes in, arrays out."""

@@ -1,0 +1,1 @@
+"""Minimax conditional entropy."""

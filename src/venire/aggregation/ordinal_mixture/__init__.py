@@ -1,0 +1,1 @@
+"""The ordinal discrete mixture of Lakshminarayanan and Teh."""

@@ -1,1 +1,0 @@
-"""What models share: interface, loop, result; and the inference of those that need more."""
