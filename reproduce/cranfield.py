@@ -19,9 +19,9 @@ from venire.agreement.pairs import Pair
 from venire.formats.collection import read_collection
 from venire.report.page import Page
 from venire.retrieval.systems import retrieve
-from venire.simulation.assessors import SecondAssessor
-from venire.simulation.pools import Pools
-from venire.simulation.substitution import SimulatedSubstitution, substitute
+from venire.simulation.pools.assessors import SecondAssessor
+from venire.simulation.pools.replay import Pools
+from venire.simulation.pools.substitution import SimulatedSubstitution, substitute
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 

@@ -22,8 +22,8 @@ from venire.aggregation.committee import NAME, RESERVE, Committee
 from venire.aggregation.minimax_entropy.model import MinimaxEntropy
 from venire.aggregation.posterior import Posterior
 from venire.report.page import Page
-from venire.simulation.annotators import add_fakes
-from venire.simulation.crowds import CROWDS, simulated_crowd
+from venire.simulation.crowds.annotators import add_fakes
+from venire.simulation.crowds.kinds import CROWDS, simulated_crowd
 
 GOLD = 100
 DRAWS = 20

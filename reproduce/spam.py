@@ -7,7 +7,7 @@ from common import save, score, show, trec_rf10, web_relevance
 
 from venire import plugins
 from venire.report.page import Page
-from venire.simulation.annotators import add_fakes
+from venire.simulation.crowds.annotators import add_fakes
 
 LEVELS = (0, 1, 3, 5, 7, 9)
 SEED = 1

@@ -13,7 +13,7 @@ from venire.aggregation.minimax_entropy.model import MinimaxEntropy
 from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
 from venire.cli.main import main
-from venire.simulation.annotators import add_fakes
+from venire.simulation.crowds.annotators import add_fakes
 
 DATA = Path(os.environ.get("VENIRE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 TREC = DATA / "trec-rf10" / "trec-rf10-data.txt.gz"

@@ -9,11 +9,11 @@ import pytest
 
 from venire import Judgments, Qrels
 from venire.formats.collection import read_collection, read_run_files
-from venire.planning.annotators_needed import annotators_needed
-from venire.planning.campaign import Crowd, forecast, grid
-from venire.planning.next_best_trial import Trial, saved, trial
 from venire.reliability.repeatability import Group, repeatability
 from venire.retrieval.systems import retrieve
+from venire.simulation.campaigns.annotators_needed import annotators_needed
+from venire.simulation.campaigns.designs import Crowd, forecast, grid
+from venire.simulation.campaigns.next_best_trial import Trial, saved, trial
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("VENIRE_DATA") or ROOT / ".." / "shared" / "data").resolve()

@@ -11,10 +11,10 @@ from venire import Qrels
 from venire.cli.main import main
 from venire.grouping.settings import grid, parse_methods
 from venire.grouping.vectors import Vectors
-from venire.simulation.grouped_annotators import parse_annotators, with_bounds
-from venire.simulation.grouped_pools import GroupedPools, Groupings, with_always
-from venire.simulation.recommend import recommend
-from venire.simulation.replay import results, simulate
+from venire.simulation.grouping.annotators import parse_annotators, with_bounds
+from venire.simulation.grouping.pools import GroupedPools, Groupings, with_always
+from venire.simulation.grouping.recommend import recommend
+from venire.simulation.grouping.replay import results, simulate
 
 datasets = pytest.importorskip("sklearn.datasets", reason="needs the extra [images]")
 METHODS = "leader,average-linkage,complete-linkage,k-means(size=8|16)"

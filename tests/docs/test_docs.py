@@ -159,7 +159,7 @@ def test_every_encoder_and_grouper_and_setting_has_its_entry(kind, name):
 
 
 def test_the_tables_of_annotators_are_made_from_their_file():
-    from venire.simulation.grouped_annotators import times_table, types_table
+    from venire.simulation.grouping.annotators import times_table, types_table
 
     page = (REFERENCE / "grouping.md").read_text(encoding="utf-8")
     for rows in (types_table(), times_table()):

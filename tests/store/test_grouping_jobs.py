@@ -23,11 +23,11 @@ from venire.server.store.studies import Document, Pair, StudyFile, Topic
 from venire.server.store.work import Job
 from venire.server.studies import pools
 from venire.server.studies.studies import get_study, put_documents, put_file
-from venire.simulation.grouped_annotators import annotator, with_bounds
-from venire.simulation.grouped_pools import GroupedPools, Groupings, with_always
-from venire.simulation.recommend import recommend
-from venire.simulation.replay import results
-from venire.simulation.replay import simulate as replay
+from venire.simulation.grouping.annotators import annotator, with_bounds
+from venire.simulation.grouping.pools import GroupedPools, Groupings, with_always
+from venire.simulation.grouping.recommend import recommend
+from venire.simulation.grouping.replay import results
+from venire.simulation.grouping.replay import simulate as replay
 from venire.tables.qrels import Qrels
 
 KINDS = {"encode": encode.run, "regroup": regroup.run, "simulate": simulate.run}

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from venire.planning.annotators_needed import AnnotatorsNeeded
 from venire.report.page import Page, plain
+from venire.simulation.campaigns.annotators_needed import AnnotatorsNeeded
 from venire.tables.schema import counted
 
 

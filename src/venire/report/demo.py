@@ -17,7 +17,7 @@ from venire.progress import Progress, silent
 from venire.reliability.rank_correlation import tau_b
 from venire.report.aggregation import posterior_page
 from venire.report.page import Page
-from venire.simulation.collection import Collection, make_collection
+from venire.simulation.crowds.collection import Collection, make_collection
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from venire.planning.campaign import Forecast
 from venire.report.page import Page
+from venire.simulation.campaigns.designs import Forecast
 
 NAMES = ("depth", "overlap", "batch_size", "gold_size", "gold_errors")
 
@@ -25,7 +25,7 @@ def played_with(crowd: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> from dataclasses import asdict
-    >>> from venire.planning.campaign import Crowd
+    >>> from venire.simulation.campaigns.designs import Crowd
     >>> played_with(asdict(Crowd())).partition(";")[0]
     'Played with 10% spam, the others right in 80%'
     """

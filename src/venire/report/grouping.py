@@ -19,8 +19,8 @@ from venire.report.grouping_words import (
     verdict,
 )
 from venire.report.page import COLOURS, Page, plain
-from venire.simulation.grouped_annotators import GroupedAnnotator, numbers
-from venire.simulation.recommend import Recommendation
+from venire.simulation.grouping.annotators import GroupedAnnotator, numbers
+from venire.simulation.grouping.recommend import Recommendation
 
 BAR = 18
 """Pixels of a bar."""

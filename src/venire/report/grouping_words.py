@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from venire.grouping.settings import ONE, Setting, words
-from venire.simulation.grouped_annotators import GroupedAnnotator
-from venire.simulation.recommend import Recommendation
+from venire.simulation.grouping.annotators import GroupedAnnotator
+from venire.simulation.grouping.recommend import Recommendation
 from venire.tables.schema import counted
 
 STAR = "★"
@@ -124,7 +124,7 @@ def plan(
 
     Examples
     --------
-    >>> from venire.simulation.grouped_annotators import annotator
+    >>> from venire.simulation.grouping.annotators import annotator
     >>> plan([Setting("leader")], [annotator("typical")], queries=20, repetitions=3, seconds=41)
     '1 setting x 1 annotator type x 20 queries x 3 repetitions, about 40 seconds'
     """

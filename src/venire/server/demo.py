@@ -35,8 +35,8 @@ from venire.server.studies.studies import (
     put_topics,
 )
 from venire.server.web.app import create_app
-from venire.simulation.annotators import confusion_of, kind_named
-from venire.simulation.collection import SCALE, Collection
+from venire.simulation.crowds.annotators import confusion_of, kind_named
+from venire.simulation.crowds.collection import SCALE, Collection
 from venire.tables.qrels import Qrels
 
 NAME = "Demo: twelve old crafts"

@@ -8,10 +8,10 @@ from venire import Judgments, Qrels
 from venire.grouping.settings import Setting
 from venire.grouping.vectors import Vectors, read_vectors
 from venire.report.grouping_words import comparison, doubts, explanations, plan, verdict
-from venire.simulation.grouped_annotators import annotator, parse_annotators, with_bounds
-from venire.simulation.grouped_pools import GroupedPools, Groupings, with_always
-from venire.simulation.recommend import recommend
-from venire.simulation.replay import results, simulate
+from venire.simulation.grouping.annotators import annotator, parse_annotators, with_bounds
+from venire.simulation.grouping.pools import GroupedPools, Groupings, with_always
+from venire.simulation.grouping.recommend import recommend
+from venire.simulation.grouping.replay import results, simulate
 
 COMMAND = ("simulate", "grouping")
 

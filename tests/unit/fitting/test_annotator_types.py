@@ -11,7 +11,7 @@ from venire.aggregation.annotator_types.grid import SPAM, log_chances, places_of
 from venire.aggregation.annotator_types.inference import Problem
 from venire.aggregation.annotator_types.model import AnnotatorTypes
 from venire.errors import BadSetting
-from venire.simulation.annotators import AnnotatorType, judge
+from venire.simulation.crowds.annotators import AnnotatorType, judge
 from venire.testing.crowds import crowd
 
 

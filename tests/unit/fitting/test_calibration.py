@@ -17,7 +17,7 @@ from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.mean import Mean
 from venire.aggregation.weights import convex, equal, learnt
 from venire.errors import BadSetting, DataError
-from venire.simulation.crowds import CROWDS, simulated_crowd
+from venire.simulation.crowds.kinds import CROWDS, simulated_crowd
 
 MEMBERS = "regularised-dawid-skene,binary,dawid-skene"
 

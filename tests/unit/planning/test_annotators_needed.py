@@ -7,10 +7,10 @@ import pytest
 from venire import Judgments, Qrels, Runs
 from venire.errors import BadSetting, DataError
 from venire.evaluation.score import evaluate
-from venire.planning.annotators_needed import annotators_needed
-from venire.planning.drawn import settle
-from venire.simulation.annotators import AnnotatorType, judge
-from venire.simulation.collection import SCALE, make_collection
+from venire.simulation.campaigns.annotators_needed import annotators_needed
+from venire.simulation.campaigns.label_samples import settle
+from venire.simulation.crowds.annotators import AnnotatorType, judge
+from venire.simulation.crowds.collection import SCALE, make_collection
 
 WORKER = AnnotatorType("worker", sd=0.6, attention=0.95)
 TWO = ("AP(rel=2)", "P(rel=2)@10")

@@ -4,9 +4,9 @@ import pytest
 
 from venire import Judgments, Qrels, Runs
 from venire.errors import BadSetting, DataError
-from venire.planning.campaign import Crowd, Design, crowd_of_pilot, forecast, grid
-from venire.simulation.annotators import AnnotatorType, judge
-from venire.simulation.collection import SCALE, make_collection
+from venire.simulation.campaigns.designs import Crowd, Design, crowd_of_pilot, forecast, grid
+from venire.simulation.crowds.annotators import AnnotatorType, judge
+from venire.simulation.crowds.collection import SCALE, make_collection
 
 CROWD = Crowd(spam=0.15, accuracy=0.75, seconds=10.0, price=0.03, fee=0.2)
 DESIGNS = grid(depth=[10, 20], overlap=[1, 3])

@@ -6,7 +6,7 @@ from venire import Judgments, Qrels, Runs
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
-from venire.planning.next_best import grade_gain, influence, next_best
+from venire.simulation.campaigns.next_best import grade_gain, influence, next_best
 
 
 def lists(rng, topics=4, docs=12, systems=3, depth=8):
@@ -128,7 +128,7 @@ def test_wrong_input_is_told():
 
 
 def test_qrels_of_the_trial_are_binary():
-    from venire.planning.next_best_trial import Trial, saved, trial
+    from venire.simulation.campaigns.next_best_trial import Trial, saved, trial
 
     rng = np.random.default_rng(1)
     truth = Qrels.from_dict({f"q{t}": {f"d{d}": int(d < 4) for d in range(12)} for t in range(15)})

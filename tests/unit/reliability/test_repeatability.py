@@ -13,8 +13,8 @@ from venire.evaluation.proportion import wilson
 from venire.evaluation.score import evaluate
 from venire.reliability.rank_correlation import tau_b, taus_b
 from venire.reliability.repeatability import Group, repeatability
-from venire.simulation.annotators import AnnotatorType, judge
-from venire.simulation.collection import SCALE, make_collection
+from venire.simulation.crowds.annotators import AnnotatorType, judge
+from venire.simulation.crowds.collection import SCALE, make_collection
 
 SIX = ("AP(rel=2)", "nDCG", "P(rel=2)@10")
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 
 from venire import Qrels
-from venire.simulation.grouped_pools import GroupedPools
+from venire.simulation.grouping.pools import GroupedPools
 
 
 def pools_of(sizes, share=0.3, seed=0):

@@ -4,8 +4,8 @@ import pytest
 
 from venire import Judgments, Scale
 from venire.errors import BadSetting, UnknownName
-from venire.simulation.annotators import TYPES, add_fakes, confusion_of, judge, kind_named
-from venire.simulation.collection import SYSTEMS, make_collection
+from venire.simulation.crowds.annotators import TYPES, add_fakes, confusion_of, judge, kind_named
+from venire.simulation.crowds.collection import SYSTEMS, make_collection
 from venire.testing.crowds import crowd
 
 

@@ -11,7 +11,7 @@ from venire import Qrels
 from venire.errors import BadSetting, DataError, MissingColumns, NoOverlap, UnknownName
 from venire.grouping.settings import Setting, grid, parse_methods
 from venire.grouping.vectors import Vectors
-from venire.simulation.grouped_annotators import (
+from venire.simulation.grouping.annotators import (
     BOUNDS,
     TYPES,
     annotator,
@@ -22,8 +22,8 @@ from venire.simulation.grouped_annotators import (
     types_table,
     with_bounds,
 )
-from venire.simulation.grouped_pools import GroupedPools, Groupings, with_always
-from venire.simulation.replay import Chance, expected_seconds, replay, results, simulate
+from venire.simulation.grouping.pools import GroupedPools, Groupings, with_always
+from venire.simulation.grouping.replay import Chance, expected_seconds, replay, results, simulate
 
 SIZES = (40, 1, 7, 25, 60)
 

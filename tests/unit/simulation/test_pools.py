@@ -4,7 +4,7 @@ import pytest
 
 from venire import Qrels, Runs
 from venire.errors import BadSetting, NoOverlap, UnknownName
-from venire.simulation.pools import Pools
+from venire.simulation.pools.replay import Pools
 
 SYSTEMS = {"A": [3, 7, 12, 5, 9], "B": [7, 3, 15, 22, 5], "C": [12, 40, 3, 7, 18]}
 # 99 is relevant and in no run.

@@ -6,10 +6,10 @@ from scipy.stats import binomtest
 
 from venire import Judgments, Qrels
 from venire.errors import BadSetting, DataError, NoOverlap, UnknownName
-from venire.simulation.grouped_annotators import annotator, parse_annotators, with_bounds
-from venire.simulation.pilot import Share, default_types, majority_truth, measure_pilot
-from venire.simulation.recommend import recommend
-from venire.simulation.replay import Chance, replay, results
+from venire.simulation.grouping.annotators import annotator, parse_annotators, with_bounds
+from venire.simulation.grouping.pilot import Share, default_types, majority_truth, measure_pilot
+from venire.simulation.grouping.recommend import recommend
+from venire.simulation.grouping.replay import Chance, replay, results
 
 ONE = "one-at-a-time"
 

@@ -4,8 +4,8 @@ import pytest
 
 from venire import Qrels, Runs
 from venire.errors import BadSetting, UnknownName
-from venire.simulation.assessors import SecondAssessor
-from venire.simulation.substitution import substitute
+from venire.simulation.pools.assessors import SecondAssessor
+from venire.simulation.pools.substitution import substitute
 
 QRELS = Qrels.from_dict({"q": {"a": 1}})
 RUNS = Runs(

@@ -59,7 +59,7 @@ def command(
 
     Without RUN..., settled grades are compared with --truth only.
     """
-    from venire.planning.annotators_needed import MEASURES, annotators_needed
+    from venire.simulation.campaigns.annotators_needed import MEASURES, annotators_needed
     from venire.tables.qrels import Qrels
 
     table = read_judgments(judgments, columns=columns, scale=scale, drop_labels=drop_labels,

@@ -72,7 +72,7 @@ def command(
 
     They are played on QRELS, the known grades of a collection like the one to be judged.
     """
-    from venire.planning.campaign import Crowd, crowd_of_pilot, forecast, grid
+    from venire.simulation.campaigns.designs import Crowd, crowd_of_pilot, forecast, grid
     from venire.tables.judgments import Judgments
     from venire.tables.qrels import Qrels
 
@@ -129,11 +129,11 @@ def next_command(
 ) -> None:
     """Choose the pairs of STUDY that one more judgment is worth most for."""
     from venire.errors import DataError
-    from venire.planning.next_best import next_best
     from venire.server.studies.campaigns import find_campaign, raise_overlap
     from venire.server.studies.results import judgments
     from venire.server.studies.studies import find_study
     from venire.server.studies.studies import read_runs as runs_of
+    from venire.simulation.campaigns.next_best import next_best
 
     with opened(database) as store, store.writing() as session:
         found = find_study(session, study).id

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from venire.grouping.settings import Setting
     from venire.grouping.vectors import Vectors
     from venire.progress import Progress
-    from venire.simulation.grouped_annotators import GroupedAnnotator
-    from venire.simulation.grouped_pools import GroupedPools, Groupings
+    from venire.simulation.grouping.annotators import GroupedAnnotator
+    from venire.simulation.grouping.pools import GroupedPools, Groupings
     from venire.tables.qrels import Qrels
 
 HASH = "perceptual-hash"
@@ -92,10 +92,10 @@ def command(**options: Any) -> None:
     from venire.grouping.settings import Setting
     from venire.report.grouping import GroupingReport, write_grouping
     from venire.report.grouping_words import doubts, plan, verdict
-    from venire.simulation.grouped_annotators import with_bounds
-    from venire.simulation.grouped_pools import GroupedPools, with_always
-    from venire.simulation.recommend import recommend
-    from venire.simulation.replay import results, simulate
+    from venire.simulation.grouping.annotators import with_bounds
+    from venire.simulation.grouping.pools import GroupedPools, with_always
+    from venire.simulation.grouping.recommend import recommend
+    from venire.simulation.grouping.replay import results, simulate
 
     seed = options["seed"]
     collection = read_collection(options["collection"])
@@ -174,8 +174,8 @@ def _truth_and_types(
     options: dict[str, Any], collection: Collection
 ) -> tuple[Qrels, list[GroupedAnnotator], list[str]]:
     """Return the labels to compare against, the chosen types, and notes."""
-    from venire.simulation.grouped_annotators import parse_annotators
-    from venire.simulation.pilot import default_types, majority_truth, measure_pilot
+    from venire.simulation.grouping.annotators import parse_annotators
+    from venire.simulation.grouping.pilot import default_types, majority_truth, measure_pilot
     from venire.tables.judgments import Judgments
     from venire.tables.qrels import Qrels
 
@@ -265,7 +265,7 @@ def _groupings(
 
     from venire.grouping.encoders import named, parse_encoder
     from venire.grouping.vectors import read_vectors
-    from venire.simulation.grouped_pools import Groupings, near_queries
+    from venire.simulation.grouping.pools import Groupings, near_queries
 
     if options["encoder"] and options["vectors"]:
         raise BadSetting("--encoder makes vectors and --vectors has them; name one of the two")

@@ -82,7 +82,7 @@ def pools_command(
     RUN..., the runs of the collection are taken, or its documents are searched with the twelve
     systems of venire retrieve.
     """
-    from venire.simulation.pools import Pools
+    from venire.simulation.pools.replay import Pools
 
     if by != "depth" and depths is None:
         raise BadSetting(f"--by {by} is of one pool; name its --depth")
@@ -208,8 +208,8 @@ def assessors_command(
     are those of venire simulate pools. The first simulation has the seed --seed,
     the next one more, and so on.
     """
-    from venire.simulation.assessors import SecondAssessor
-    from venire.simulation.substitution import substitute
+    from venire.simulation.pools.assessors import SecondAssessor
+    from venire.simulation.pools.substitution import substitute
 
     assessor = SecondAssessor(
         keep=read_keep(keep),

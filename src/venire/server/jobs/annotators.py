@@ -7,13 +7,18 @@ from typing import Any
 
 from venire.errors import BadSetting
 from venire.measures import parse
-from venire.planning.annotators_needed import MEASURES, RULES, SOURCES, annotators_needed
 from venire.progress import Event, Progress
 from venire.report.annotators_needed import annotators_page, in_words
 from venire.server.jobs.inputs import checked, plain, table_of
 from venire.server.jobs.queue import Work, keep
 from venire.server.store.session import Store
 from venire.server.studies.studies import read_runs
+from venire.simulation.campaigns.annotators_needed import (
+    MEASURES,
+    RULES,
+    SOURCES,
+    annotators_needed,
+)
 
 SETTINGS: dict[str, Any] = {
     "campaign": None,

@@ -8,8 +8,6 @@ from typing import Any
 
 from venire.errors import BadSetting
 from venire.measures import parse
-from venire.planning.campaign import Crowd, crowd_of_pilot, forecast, grid
-from venire.planning.next_best import BY, next_best
 from venire.progress import Progress
 from venire.report.forecast import forecast_page
 from venire.server.jobs.evaluate import check_grades
@@ -18,6 +16,8 @@ from venire.server.jobs.queue import Work, keep
 from venire.server.store.session import Store
 from venire.server.studies.results import grades, judgments
 from venire.server.studies.studies import read_runs
+from venire.simulation.campaigns.designs import Crowd, crowd_of_pilot, forecast, grid
+from venire.simulation.campaigns.next_best import BY, next_best
 
 FORECAST: dict[str, Any] = {
     "grades": "adjudicated",

@@ -27,18 +27,18 @@ from venire.server.store.session import Store
 from venire.server.studies.pools import pooled, read_vectors, titles
 from venire.server.studies.results import judgments
 from venire.server.studies.studies import get_study, read_qrels
-from venire.simulation.grouped_annotators import (
+from venire.simulation.grouping.annotators import (
     BOUNDS,
     DEFAULT,
     GroupedAnnotator,
     annotator,
     with_bounds,
 )
-from venire.simulation.grouped_pools import GroupedPools, Groupings, near_queries, with_always
-from venire.simulation.pilot import majority_truth
-from venire.simulation.recommend import Recommendation, recommend
-from venire.simulation.replay import REPETITIONS, Unit, expected_seconds, results
-from venire.simulation.replay import simulate as replay_all
+from venire.simulation.grouping.pilot import majority_truth
+from venire.simulation.grouping.pools import GroupedPools, Groupings, near_queries, with_always
+from venire.simulation.grouping.recommend import Recommendation, recommend
+from venire.simulation.grouping.replay import REPETITIONS, Unit, expected_seconds, results
+from venire.simulation.grouping.replay import simulate as replay_all
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 

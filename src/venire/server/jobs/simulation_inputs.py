@@ -25,7 +25,7 @@ from venire.server.studies import lists
 from venire.server.studies.pools import pooled, put_vectors
 from venire.server.studies.pools import read_vectors as study_vectors
 from venire.server.studies.studies import get_study
-from venire.simulation.pilot import Pilot, Share, measure_pilot
+from venire.simulation.grouping.pilot import Pilot, Share, measure_pilot
 from venire.tables.schema import counted
 
 POOLS = 50

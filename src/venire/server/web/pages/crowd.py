@@ -9,8 +9,6 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from venire.planning.annotators_needed import MEASURES, RULES, SOURCES
-from venire.planning.campaign import Crowd, Design
 from venire.report.annotators_needed import shown
 from venire.report.forecast import played_with
 from venire.report.repeatability import overall_named
@@ -21,6 +19,8 @@ from venire.server.web.deps import AMember, Member, Reading
 from venire.server.web.pages import charts
 from venire.server.web.pages.analysis import SHOWN, JobId, kept_table, named, sources
 from venire.server.web.pages.common import study_page
+from venire.simulation.campaigns.annotators_needed import MEASURES, RULES, SOURCES
+from venire.simulation.campaigns.designs import Crowd, Design
 
 router = APIRouter(include_in_schema=False)
 Row = dict[str, Any]

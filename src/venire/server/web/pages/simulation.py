@@ -20,7 +20,7 @@ from venire.server.studies.studies import counts, get_study
 from venire.server.web.deps import AMember, Reading
 from venire.server.web.pages import charts
 from venire.server.web.pages.common import study_page
-from venire.simulation.grouped_annotators import (
+from venire.simulation.grouping.annotators import (
     BOUNDS,
     TYPES,
     annotator,

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from venire.simulation.annotators import AnnotatorType, judge, kind_named
+from venire.simulation.crowds.annotators import AnnotatorType, judge, kind_named
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs

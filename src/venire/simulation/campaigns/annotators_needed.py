@@ -17,7 +17,7 @@ from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import ABSENT
 from venire.evaluation.score import rank
 from venire.measures import Measure, parse
-from venire.planning.drawn import Drawn
+from venire.simulation.campaigns.label_samples import Drawn
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs

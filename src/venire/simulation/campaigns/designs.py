@@ -16,10 +16,10 @@ from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure, parse
-from venire.planning.annotators_needed import average_annotator
-from venire.planning.drawn import settle
 from venire.progress import Event, Progress, silent
 from venire.reliability.rank_correlation import tau_b
+from venire.simulation.campaigns.annotators_needed import average_annotator
+from venire.simulation.campaigns.label_samples import settle
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
-from venire.planning.annotators_needed import average_annotator
+from venire.simulation.campaigns.annotators_needed import average_annotator
 from venire.tables.judgments import Judgments
 from venire.tables.runs import Runs
 from venire.tables.schema import counted

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from venire.errors import BadSetting
 from venire.grouping.settings import Setting
 from venire.progress import Event, Progress, silent
-from venire.simulation.grouped_annotators import GroupedAnnotator
-from venire.simulation.grouped_pools import GroupedPools, Groupings
+from venire.simulation.grouping.annotators import GroupedAnnotator
+from venire.simulation.grouping.pools import GroupedPools, Groupings
 
 Longs = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -105,7 +105,7 @@ def replay(
     Examples
     --------
     >>> from venire import Qrels
-    >>> from venire.simulation.grouped_annotators import annotator
+    >>> from venire.simulation.grouping.annotators import annotator
     >>> pools = GroupedPools.of(
     ...     pl.DataFrame({"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"]}),
     ...     Qrels.from_dict({"q": {"a": 1, "b": 0, "c": 0}}),

@@ -8,12 +8,7 @@ from typing import Any
 import polars as pl
 
 from venire.errors import DataError, NoOverlap
-from venire.simulation.grouped_annotators import (
-    DEFAULT,
-    GroupedAnnotator,
-    annotator,
-    numbers,
-)
+from venire.simulation.grouping.annotators import DEFAULT, GroupedAnnotator, annotator, numbers
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 

@@ -15,9 +15,9 @@ from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
 from venire.measures import parse
 from venire.pooling.base import Lists
-from venire.simulation.assessors import SecondAssessor
-from venire.simulation.orders import kendall_taus, ranks_of, swapped_pairs
-from venire.simulation.pools import mean_scores, pairs_of
+from venire.simulation.pools.assessors import SecondAssessor
+from venire.simulation.pools.orders import kendall_taus, ranks_of, swapped_pairs
+from venire.simulation.pools.replay import mean_scores, pairs_of
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 

@@ -106,8 +106,8 @@ def recommend(
     Parameters
     ----------
     results : polars.DataFrame
-        The rows of all units, as :func:`venire.simulation.replay.results` gives them; units may
-        come in any order.
+        The rows of all units, as :func:`venire.simulation.grouping.replay.results` gives them, in
+        any order.
     chosen : sequence of str
         Annotator types; not the bounds.
     points : float

@@ -121,7 +121,9 @@ def references() -> list[str]:
 
 
 def _file() -> dict[str, Any]:
-    text = (files("venire.simulation") / "annotator_types.toml").read_text(encoding="utf-8")
+    text = (files("venire.simulation.grouping") / "annotator_types.toml").read_text(
+        encoding="utf-8"
+    )
     return tomllib.loads(text)
 
 

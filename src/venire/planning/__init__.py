@@ -1,1 +1,0 @@
-"""What a campaign will cost and give, before and while it runs."""

@@ -1,0 +1,1 @@
+"""What a campaign costs and gives, before it opens."""

@@ -1,0 +1,1 @@
+"""Simulated annotators, crowds with known truth, and a small collection."""

@@ -1,0 +1,1 @@
+"""Grouped judging simulated, and the setting that saves the most time."""

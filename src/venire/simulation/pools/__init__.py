@@ -1,0 +1,1 @@
+"""Pools and second assessors simulated on known grades."""
