@@ -16,10 +16,10 @@ from venire.formats.collection import read_collection, read_run_files
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.reliability.leave_one_out import leave_one_out
-from venire.reliability.rank_correlation import RankCorrelation
 from venire.reliability.summary import trust
 from venire.reliability.unjudged import unjudged
 from venire.retrieval.systems import SYSTEMS, retrieve
+from venire.stats.rank_correlation import RankCorrelation
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("VENIRE_DATA") or ROOT / ".." / "shared" / "data").resolve()

@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 
 from studies_for_tests import AT, judge_batch, make_study
-from venire.evaluation.proportion import wilson
 from venire.server.judging.next_batch import next_batch
 from venire.server.judging.review import decide
 from venire.server.store.base import now
@@ -18,6 +17,7 @@ from venire.server.studies.campaigns import (
     open_campaign,
 )
 from venire.server.studies.overview import overview
+from venire.stats.proportion import wilson
 
 
 def look(store, study, at=AT):

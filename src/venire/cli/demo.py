@@ -28,7 +28,7 @@ def command(folder: str, seed: int, data: str | None, form: str) -> None:
     noise does to the ranking of the systems; then the same on the TREC 2010 crowd data
     where it is present. DIR/study is a study that a crowd has judged: venire serve DIR/study.
     """
-    from venire.report.demo import make_demo, write_demo
+    from venire.demo.report import make_demo, write_demo
 
     root = Path(data or os.environ.get("VENIRE_DATA") or Path("..") / "shared" / "data")
     with bar() as progress:

@@ -149,7 +149,7 @@ def read_group(
 
 def _raw(frame: pl.DataFrame) -> tuple[Any, pl.DataFrame]:
     """Return the share of rejected batches of a raw record, and the rows that count."""
-    from venire.evaluation.proportion import wilson
+    from venire.stats.proportion import wilson
 
     true = {"true": True, "True": True, "false": False, "False": False}
     frame = frame.with_columns(

@@ -21,8 +21,8 @@ from typing import Any
 import polars as pl
 
 from venire.errors import BadLine, MissingExtra
+from venire.formats.ntriples import Term, Triple, parse_ntriples, write_ntriples
 from venire.formats.source import read_bytes, stem
-from venire.ntriples import Term, Triple, parse_ntriples, write_ntriples
 from venire.tables.schema import counted
 
 SYNTAXES = {

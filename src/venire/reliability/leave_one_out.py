@@ -14,7 +14,7 @@ from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure, parse
 from venire.measures.hits import Longs
-from venire.reliability.rank_correlation import places
+from venire.stats.rank_correlation import places
 from venire.tables.schema import counted
 
 

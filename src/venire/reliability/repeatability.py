@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from venire.agreement.strictness import agreements, strictest, strictness
 from venire.errors import BadSetting, NoOverlap
 from venire.evaluation.compare import compare
-from venire.evaluation.proportion import Proportion, difference
 from venire.evaluation.ranks import ABSENT
 from venire.evaluation.score import Scores, rank, score
 from venire.measures import Measure, parse
-from venire.reliability.rank_correlation import RankCorrelation, places, tau_ap_b, taus_b
+from venire.stats.proportion import Proportion, difference
+from venire.stats.rank_correlation import RankCorrelation, places, tau_ap_b, taus_b
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs

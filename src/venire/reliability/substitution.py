@@ -13,7 +13,7 @@ from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure, parse
 from venire.measures.hits import Longs
-from venire.reliability.rank_correlation import RankCorrelation, places
+from venire.stats.rank_correlation import RankCorrelation, places
 
 
 @dataclass(frozen=True)

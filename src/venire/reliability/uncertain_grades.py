@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from venire.evaluation.score import evaluate
 from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 from venire.measures import Measure
-from venire.reliability.rank_correlation import places, tau_b
+from venire.stats.rank_correlation import places, tau_b
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 

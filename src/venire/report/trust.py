@@ -9,11 +9,11 @@ from typing import Any
 import polars as pl
 
 from venire.reliability.favoured_system import Audit
-from venire.reliability.rank_correlation import places
 from venire.reliability.summary import Trust
 from venire.reliability.uncertain_grades import UncertainGrades
 from venire.reliability.verdict import AMBER, GREEN, NOT_CHECKED, RED
 from venire.report.page import Page, plain
+from venire.stats.rank_correlation import places
 
 LINES = 60
 """Most runs in the plot of ranks; past it lines cannot be told apart."""

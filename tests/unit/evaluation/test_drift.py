@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from venire.errors import BadSetting
-from venire.evaluation.drift import bayes_factors, chance_below, departure
+from venire.stats.drift import bayes_factors, chance_below, departure
 
 
 def test_the_bayes_factor_is_a_ratio_of_integrals():

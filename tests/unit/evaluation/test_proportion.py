@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import binomtest
 
 from venire.errors import BadSetting
-from venire.evaluation.proportion import difference, wilson
+from venire.stats.proportion import difference, wilson
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from venire import Judgments, Qrels
 from venire.aggregation.check.truth import against_gold, ndcg_by_query, pearson
 from venire.aggregation.mean import Mean
 from venire.errors import NoOverlap
-from venire.reliability.rank_correlation import tau_b
+from venire.stats.rank_correlation import tau_b
 
 
 def test_ndcg_agrees_with_scikit_learn_where_nothing_ties():

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from venire.errors import BadLine
+from venire.formats.ntriples import Term, parse_ntriples, write_ntriples
 from venire.formats.rdf import entities, read_entities, read_triples
-from venire.ntriples import Term, parse_ntriples, write_ntriples
 
 pytest.importorskip("rdflib")
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"

@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import kendalltau
 
 from venire.errors import BadSetting
-from venire.reliability.rank_correlation import RankCorrelation, places, tau_ap, tau_ap_b, tau_b
+from venire.stats.rank_correlation import RankCorrelation, places, tau_ap, tau_ap_b, tau_b
 
 TEN = list(range(10, 0, -1))
 

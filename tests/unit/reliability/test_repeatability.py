@@ -9,12 +9,12 @@ from venire import Judgments, Qrels, Runs
 from venire.aggregation.majority import Majority
 from venire.agreement.strictness import strictness
 from venire.errors import BadSetting, NoOverlap
-from venire.evaluation.proportion import wilson
 from venire.evaluation.score import evaluate
-from venire.reliability.rank_correlation import tau_b, taus_b
 from venire.reliability.repeatability import Group, repeatability
 from venire.simulation.crowds.annotators import AnnotatorType, judge
 from venire.simulation.crowds.collection import SCALE, make_collection
+from venire.stats.proportion import wilson
+from venire.stats.rank_correlation import tau_b, taus_b
 
 SIX = ("AP(rel=2)", "nDCG", "P(rel=2)@10")
 

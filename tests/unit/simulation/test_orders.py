@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from venire.simulation.pools.orders import kendall_taus, ranks_of, swapped_pairs
+from venire.stats.many_orders import kendall_taus, ranks_of, swapped_pairs
 
 TWELVE = np.arange(12, 0, -1).astype(float)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from venire.formats.ntriples import Term, Triple, parse_ntriples
 from venire.formats.rdf import FIRST, LABELS, NIL, REST, best_label, language_rank, terms_of
-from venire.ntriples import Term, Triple, parse_ntriples
 from venire.server.content.control_characters import harmless
 from venire.server.content.vocabulary import place, plain_name
 

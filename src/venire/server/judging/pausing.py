@@ -7,11 +7,11 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from venire.evaluation.drift import chance_below
 from venire.server.judging.settings import CampaignSettings
 from venire.server.store.judging import Batch, Campaign
 from venire.server.store.people import Membership
 from venire.server.store.work import Decision
+from venire.stats.drift import chance_below
 
 
 def pause_where_needed(session: Session, batch: Batch, campaign: Campaign, at: datetime) -> bool:

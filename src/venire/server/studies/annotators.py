@@ -14,13 +14,13 @@ from sqlalchemy.orm import Session
 
 from venire.agreement.breakdown import by_annotator
 from venire.agreement.counts import first_relevant
-from venire.evaluation.proportion import Z99, Proportion, difference, wilson
 from venire.server.judging.review import is_right
 from venire.server.judging.settings import CampaignSettings, StudySettings
 from venire.server.store.judging import Batch, Campaign, Judgment, Lease
 from venire.server.store.people import Membership, User
 from venire.server.studies.results import judgments
 from venire.server.studies.studies import get_study
+from venire.stats.proportion import Z99, Proportion, difference, wilson
 
 Row = dict[str, Any]
 STEP_MS = 500

@@ -10,8 +10,6 @@ from typing import Any
 from sqlalchemy import Integer, case, func, select
 from sqlalchemy.orm import Session
 
-from venire.evaluation.drift import Departure, departure
-from venire.evaluation.proportion import Proportion, wilson
 from venire.server.judging.review import HELD
 from venire.server.store.base import now
 from venire.server.store.judging import Batch, Campaign, Judgment, Lease, Task
@@ -19,6 +17,8 @@ from venire.server.store.people import Membership, User
 from venire.server.store.studies import Gold, Topic
 from venire.server.studies.annotators import Given, flagged, given
 from venire.server.studies.studies import counts, get_study
+from venire.stats.drift import Departure, departure
+from venire.stats.proportion import Proportion, wilson
 
 DAY = timedelta(days=1)
 Row = dict[str, Any]

@@ -17,9 +17,9 @@ from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure, parse
 from venire.progress import Event, Progress, silent
-from venire.reliability.rank_correlation import tau_b
 from venire.simulation.campaigns.annotators_needed import average_annotator
 from venire.simulation.campaigns.label_samples import settle
+from venire.stats.rank_correlation import tau_b
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure
-from venire.reliability.rank_correlation import tau_b
+from venire.stats.rank_correlation import tau_b
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]

@@ -14,8 +14,8 @@ from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
-from venire.reliability.rank_correlation import tau_b
 from venire.simulation.campaigns.next_best import grade_gain, influence
+from venire.stats.rank_correlation import tau_b
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs

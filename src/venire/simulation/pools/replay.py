@@ -15,7 +15,7 @@ from venire.measures import Measure, parse
 from venire.pooling.base import PAIR, Lists, at_least
 from venire.pooling.depth import DepthK
 from venire.pooling.statistics import summary
-from venire.simulation.pools.orders import kendall_taus, ranks_of, swapped_pairs
+from venire.stats.many_orders import kendall_taus, ranks_of, swapped_pairs
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 

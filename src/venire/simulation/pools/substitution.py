@@ -16,8 +16,8 @@ from venire.evaluation.ranks import RankTable
 from venire.measures import parse
 from venire.pooling.base import Lists
 from venire.simulation.pools.assessors import SecondAssessor
-from venire.simulation.pools.orders import kendall_taus, ranks_of, swapped_pairs
 from venire.simulation.pools.replay import mean_scores, pairs_of
+from venire.stats.many_orders import kendall_taus, ranks_of, swapped_pairs
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 

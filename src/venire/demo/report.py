@@ -14,10 +14,10 @@ from venire.aggregation.posterior import Posterior
 from venire.evaluation.score import evaluate
 from venire.formats import write_frame
 from venire.progress import Progress, silent
-from venire.reliability.rank_correlation import tau_b
 from venire.report.aggregation import posterior_page
 from venire.report.page import Page
 from venire.simulation.crowds.collection import Collection, make_collection
+from venire.stats.rank_correlation import tau_b
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs

@@ -1,0 +1,1 @@
+"""Statistics that several rooms use: rank correlation, proportions, drift."""
