@@ -1,21 +1,85 @@
 """Every error Venire raises on purpose, in one tree.
 
-The message is one line that says what is wrong, where, and what to do; the
-facts are attributes, so that a program need not read the sentence.
+An error says what is wrong (``reason``) and what to do (``hint``) in the words of a Python
+caller: arguments in backticks. The command line and the pages render it in their own words,
+with :meth:`VenireError.render`. A program reads ``code`` and ``facts``, never the sentence.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+
+def _in_backticks(argument: str) -> str:
+    return f"`{argument}`"
 
 
 class VenireError(Exception):
-    """Base of all errors that a user can cause and mend."""
+    """Base of all errors that a user can cause and mend.
+
+    Attributes
+    ----------
+    code : str
+        What happened, for programs; stable.
+    reason : str
+        What is wrong, with the value and what is allowed.
+    hint : str
+        What to do, in the words of a Python caller; empty where the reason says it.
+    argument : str
+        Name of the argument at fault; empty where none is. The reason then starts after it:
+        "must be >= 0 (got -1)".
+    """
+
+    code: str = "error"
+
+    def __init__(
+        self, reason: str, *, hint: str = "", argument: str = "", code: str | None = None
+    ) -> None:
+        self.reason = reason
+        self.hint = hint
+        self.argument = argument
+        if code is not None:
+            self.code = code
+        super().__init__(reason)
+
+    def __str__(self) -> str:
+        return self.render()
+
+    def render(self, name_of: Callable[[str], str] = _in_backticks, hint: str | None = None) -> str:
+        """Return the error as one line.
+
+        Parameters
+        ----------
+        name_of : callable
+            What the reader calls an argument: an option, the label of a field.
+        hint : str or None
+            What to do, in the reader's words; the error's own hint by default.
+        """
+        reason = f"{name_of(self.argument)} {self.reason}" if self.argument else self.reason
+        advice = self.hint if hint is None else hint
+        if not advice:
+            return reason
+        return f"{reason} {advice}" if reason.endswith((".", "?")) else f"{reason}. {advice}"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the error is about, as plain values for JSON."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+            if name not in ("reason", "hint", "code")
+            and not name.startswith("_")
+            and isinstance(value, str | int | float | tuple)
+            and value not in ("", ())
+        }
 
 
 class DataError(VenireError, ValueError):
     """Input that cannot be used as it is."""
+
+    code = "bad-data"
 
 
 class MissingColumns(DataError):
@@ -26,12 +90,14 @@ class MissingColumns(DataError):
     missing : tuple of str
         Column names that were looked for.
     present : tuple of str
-        Column names that were there.
+        Column names that are there.
+    where : str
+        The file or table.
     renamed : bool
         Whether the reader can be told that a column has another name.
-    hint : str
-        What to do, where it is not what these two say.
     """
+
+    code = "missing-columns"
 
     def __init__(
         self,
@@ -45,17 +111,20 @@ class MissingColumns(DataError):
         self.missing = tuple(missing)
         self.present = tuple(present)
         self.where = where
-        self.renamed = renamed
-        there = ", ".join(self.present) or "none"
-        how = hint or "name them so in the file"
-        if renamed and not hint:
-            how = (
-                "map them with columns={'query_id': ...}; on the command line with --columns, for "
-                "a gold file with --gold-columns; ':all' for a name puts that text in every row"
+        self.renamed = renamed and not hint
+        prefix = f"{where}: " if where else ""
+        plural = "s" if len(self.missing) > 1 else ""
+        if not hint:
+            hint = (
+                "Map column names with `columns={'query_id': ...}`; ':all' as a name puts that "
+                "text in every row."
+                if renamed
+                else "Name the columns so in the file."
             )
         super().__init__(
-            f"{where + ': ' if where else ''}missing column{'s' if len(self.missing) > 1 else ''} "
-            f"{', '.join(self.missing)}; the columns there are: {there} ({how})"
+            f"{prefix}missing column{plural} {', '.join(self.missing)} "
+            f"(columns: {', '.join(self.present) or 'none'})",
+            hint=hint,
         )
 
 
@@ -65,19 +134,21 @@ class BadLine(DataError):
     Attributes
     ----------
     path : str
-        The file, or the place in a frame in words.
+        The file, or what the frame is.
     line : int or None
         Line number, counted from 1; None for a frame, or when the whole file is meant.
-    reason : str
-        What is wrong and what to do.
+    problem : str
+        What is wrong with the line.
     """
 
-    def __init__(self, path: str, line: int | None, reason: str) -> None:
+    code = "bad-line"
+
+    def __init__(self, path: str, line: int | None, problem: str, *, hint: str = "") -> None:
         self.path = path
         self.line = line
-        self.reason = reason
+        self.problem = problem
         where = f"{path}, line {line}" if line is not None else path
-        super().__init__(f"{where}: {reason}" if where else reason)
+        super().__init__(f"{where}: {problem}" if where else problem, hint=hint)
 
 
 class DuplicateRows(BadLine):
@@ -87,13 +158,17 @@ class DuplicateRows(BadLine):
     ----------
     key : tuple of str
         Query, document and what else makes the key.
-    path, line, reason
+    path, line, problem
         As for :class:`BadLine`.
     """
 
-    def __init__(self, key: tuple[str, ...], path: str, line: int | None, reason: str) -> None:
+    code = "duplicate-rows"
+
+    def __init__(
+        self, key: tuple[str, ...], path: str, line: int | None, problem: str, *, hint: str = ""
+    ) -> None:
         self.key = key
-        super().__init__(path, line, f"{' '.join(key)} {reason}")
+        super().__init__(path, line, f"{' '.join(key)} {problem}", hint=hint)
 
 
 class UnknownLabel(BadLine):
@@ -105,9 +180,11 @@ class UnknownLabel(BadLine):
         The label as it was read.
     scale : tuple of str
         The labels the scale has.
-    path, line, reason
+    path, line, problem
         As for :class:`BadLine`.
     """
+
+    code = "unknown-label"
 
     def __init__(
         self, label: str, scale: Sequence[str], path: str = "", line: int | None = None
@@ -117,8 +194,8 @@ class UnknownLabel(BadLine):
         super().__init__(
             path,
             line,
-            f"label {label!r} is not on the scale {', '.join(self.scale)}; leave it out with "
-            f"--drop-label {label}, or name the whole scale with --scale",
+            f"label {label!r} is not on the scale {', '.join(self.scale)}",
+            hint=f"Leave it out with `drop_labels=[{label!r}]`, or pass the whole `scale`.",
         )
 
 
@@ -129,18 +206,22 @@ class BadImage(DataError):
     ----------
     path : str
         The file.
-    reason : str
+    problem : str
         What is wrong and what to do.
     """
 
-    def __init__(self, path: str, reason: str) -> None:
+    code = "bad-image"
+
+    def __init__(self, path: str, problem: str) -> None:
         self.path = path
-        self.reason = reason
-        super().__init__(f"{path}: {reason}")
+        self.problem = problem
+        super().__init__(f"{path}: {problem}")
 
 
 class NoOverlap(DataError):
     """Two tables that should speak of the same things share none."""
+
+    code = "no-overlap"
 
 
 class UnknownName(VenireError, LookupError):
@@ -152,34 +233,65 @@ class UnknownName(VenireError, LookupError):
         What was looked for.
     known : tuple of str
         The names there are.
+    nearest : str
+        The known name nearest to the one looked for; empty where none is near.
     """
+
+    code = "unknown-name"
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
-        close = difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        super().__init__(f"unknown {kind} {name!r}{hint} (known: {', '.join(self.known)})")
+        self.nearest = next(
+            iter(difflib.get_close_matches(str(name), self.known, n=1, cutoff=0.5)), ""
+        )
+        choices = f"Choose from {', '.join(self.known)}." if self.known else "There are none."
+        question = f" Did you mean {self.nearest!r}?" if self.nearest else ""
+        super().__init__(f"Unknown {kind} {name!r}. {choices}{question}")
 
 
 class BadSetting(VenireError, ValueError):
-    """A setting outside what it may be."""
+    """A setting outside what it may be.
+
+    Attributes
+    ----------
+    value : object
+        The value that was refused, where one was.
+    """
+
+    code = "bad-setting"
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        argument: str = "",
+        value: Any = None,
+        hint: str = "",
+        code: str | None = None,
+    ) -> None:
+        self.value = value
+        super().__init__(reason, argument=argument, hint=hint, code=code)
 
 
 class MissingExtra(VenireError, ImportError):
     """An optional package is needed and not installed."""
 
+    code = "missing-extra"
+
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.package = package
         self.extra = extra
         super().__init__(
-            f"{purpose} needs the package {package}; install it with: pip install 'venire[{extra}]'"
+            f"{purpose} needs the package {package}. Install it with: pip install 'venire[{extra}]'"
         )
 
 
 class StoreError(VenireError):
     """The database, or a request to it, is not as it should be."""
+
+    code = "store-error"
 
 
 class NotFound(StoreError, LookupError):
@@ -190,21 +302,27 @@ class NotFound(StoreError, LookupError):
     kind, name : str
         What was looked for.
 
-    The message says so, or ``words`` in its place.
+    ``words`` replaces the message.
     """
+
+    code = "not-found"
 
     def __init__(self, kind: str, name: str, words: str = "") -> None:
         self.kind = kind
         self.name = name
-        super().__init__(words or f"there is no {kind} {name!r}")
+        super().__init__(words or f"No {kind} {name!r}")
 
 
 class Conflict(StoreError):
     """Something else is already there, or has happened first."""
 
+    code = "conflict"
+
 
 class Stale(StoreError):
     """What you started from has changed meanwhile; read it again."""
+
+    code = "stale"
 
 
 class NotAllowed(VenireError):
@@ -216,6 +334,8 @@ class NotAllowed(VenireError):
         Whether signing in would help.
     """
 
-    def __init__(self, reason: str, *, sign_in: bool = False) -> None:
+    code = "not-allowed"
+
+    def __init__(self, reason: str, *, sign_in: bool = False, code: str | None = None) -> None:
         self.sign_in = sign_in
-        super().__init__(reason)
+        super().__init__(reason, code="sign-in" if sign_in and code is None else code)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "owner"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "server" / "owner"))
 from owner_world import RULES, World
 
 from venire.server.jobs.queue import run_pending, submit

@@ -9,6 +9,7 @@ from importlib.metadata import version
 
 import click
 
+from venire.cli.shared.error_text import find_command, render
 from venire.errors import UnknownName, VenireError
 
 COMMANDS = {
@@ -70,7 +71,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         code = cli.main(args=argv, standalone_mode=False)
     except VenireError as error:
-        click.echo(f"venire: {_one_line(error)}", err=True)
+        command = find_command(cli, sys.argv[1:] if argv is None else argv)
+        click.echo(f"venire: {render(error, command)}", err=True)
         return 2
     except click.ClickException as error:
         line = _one_line(error.format_message())

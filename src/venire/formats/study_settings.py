@@ -111,7 +111,7 @@ def parse_settings(text: str, name: str = "study.toml") -> dict[str, Any]:
     {'name': 'Pilot'}
     >>> parse_settings('nmae = "Pilot"')
     Traceback (most recent call last):
-    venire.errors.BadSetting: study.toml: unknown key nmae; did you mean name?
+    venire.errors.BadSetting: study.toml: unknown key nmae. Did you mean 'name'?
     """
     try:
         settings = tomllib.loads(text)
@@ -139,8 +139,9 @@ def _check(values: Mapping[str, Any], known: Mapping[str, Any], name: str, withi
     for key, value in values.items():
         if key not in known:
             close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"did you mean {within}{close[0]}?" if close else f"known: {', '.join(known)}"
-            raise BadSetting(f"{name}: unknown key {within}{key}; {hint}")
+            nearest = f"Did you mean '{within}{close[0]}'?" if close else ""
+            hint = nearest or f"Choose from {', '.join(known)}."
+            raise BadSetting(f"{name}: unknown key {within}{key}. {hint}")
         check = known[key]
         if isinstance(check, Mapping):
             if not isinstance(value, Mapping):

@@ -75,5 +75,5 @@ def test_a_faulty_aggregator_is_found_out():
 
 
 def test_an_unknown_model_is_told_the_nearest():
-    with pytest.raises(UnknownName, match="did you mean dawid-skene"):
+    with pytest.raises(UnknownName, match="Did you mean 'dawid-skene'"):
         plugins.load("aggregator", "dawid_skene")

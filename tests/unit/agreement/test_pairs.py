@@ -117,7 +117,7 @@ def test_relevant_from_moves_the_threshold():
 
 def test_wrong_input_is_told():
     judgments = table(random_rows(0))
-    with pytest.raises(UnknownName, match="did you mean a1"):
+    with pytest.raises(UnknownName, match="Did you mean 'a1'"):
         Pair.of(judgments, "a1", "a11")
     with pytest.raises(BadSetting, match=r"relevant from 9: no grade of the scale 0, 1, 2, 3"):
         Pair.of(judgments, "a1", "a2", relevant_from=9)

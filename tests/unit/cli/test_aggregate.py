@@ -168,12 +168,12 @@ BAD = {
     "unknown model": (
         HEAD + "q,a,x,1\n",
         ["--model", "david-skene"],
-        ["unknown model 'david-skene'", "did you mean dawid-skene?"],
+        ["Unknown model 'david-skene'", "Did you mean 'dawid-skene'?"],
     ),
     "unknown setting": (
         HEAD + "q,a,x,1\n",
         ["--model", "ordinal-mixture", "--set", "restart=3"],
-        ["unknown setting of ordinal-mixture 'restart'", "did you mean restarts?"],
+        ["Unknown setting of ordinal-mixture 'restart'", "Did you mean 'restarts'?"],
     ),
     "setting of another kind": (
         HEAD + "q,a,x,1\n",
@@ -185,7 +185,7 @@ BAD = {
     "unknown member": (
         HEAD + "q,a,x,1\n",
         ["--set", "members=binary,ordinal-mixtur"],
-        ["unknown member of the committee 'ordinal-mixtur'", "did you mean ordinal-mixture?"],
+        ["Unknown member of the committee 'ordinal-mixtur'", "Did you mean 'ordinal-mixture'?"],
     ),
     "unknown gold column": (HEAD + "q,a,x,1\n", ["--gold-column", "gold"], ["no gold column"]),
     "two golds": (
@@ -247,4 +247,4 @@ def test_gold_of_nothing_judged_names_a_few_of_each(venire, judgments, tmp_path)
 def test_an_unknown_command_is_told_the_nearest(venire):
     status, _, err = venire("agregate", "x")
     assert status == 2
-    assert "did you mean aggregate?" in err
+    assert "Did you mean 'aggregate'?" in err

@@ -44,7 +44,7 @@ def test_depth_ties_and_fields(folder, tmp_path, venire_json):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--system", "bm52"], "did you mean bm25?"),
+        (["--system", "bm52"], "Did you mean 'bm25'?"),
         (["--system", ","], "name at least one system"),
         (["--depth", "0"], "depth is at least 1"),
         (["--fields", "narrativ"], "missing column narrativ"),

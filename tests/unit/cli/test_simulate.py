@@ -91,7 +91,7 @@ def test_output_to_a_file(truth, tmp_path, venire):
         (("pools", "QRELS", "RUNS", "--depth", ","), "--depth is numbers with commas between"),
         (("pools", "QRELS", "RUNS", "--by", "run"), "name its --depth"),
         (("pools", "QRELS", "RUNS", "--by", "run", "--depth", "1,2"), "one --depth"),
-        (("pools", "QRELS", "RUNS", "--members", "D"), "unknown run 'D'"),
+        (("pools", "QRELS", "RUNS", "--members", "D"), "Unknown run 'D'"),
         (
             ("pools", "QRELS", "RUNS", "--depth", "1", "--by", "left-out", "--members", "A"),
             "without --members",
@@ -103,7 +103,7 @@ def test_output_to_a_file(truth, tmp_path, venire):
         (("assessors", "QRELS", "RUNS", "--keep", "2=most"), "--keep is 0.7"),
         (("assessors", "QRELS", "RUNS", "--keep", "2=0.5,"), "no rate for grade 1"),
         (("assessors", "QRELS", "RUNS", "--keep", "2"), "0 to 1"),
-        (("assessors", "QRELS", "RUNS", "--keep", "1", "--favour", "D"), "unknown run 'D'"),
+        (("assessors", "QRELS", "RUNS", "--keep", "1", "--favour", "D"), "Unknown run 'D'"),
         (("assessors", "QRELS", "RUNS", "--keep", "1", "--seeds", "0"), "one seed"),
         (("poolz",), "No such command"),
     ],

@@ -191,9 +191,9 @@ def test_texts_are_grouped_by_the_same_code(tmp_path, venire_json):
     [
         (("--methods", "leader"), "need vectors"),
         (("--encoder", "wordllama", "--vectors", "V"), "name one of the two"),
-        (("--encoder", "word-llama", "--methods", "leader"), "did you mean wordllama"),
-        (("--vectors", "V", "--methods", "leeder"), "did you mean leader"),
-        (("--vectors", "V", "--annotators", "tipical"), "did you mean typical"),
+        (("--encoder", "word-llama", "--methods", "leader"), "Did you mean 'wordllama'"),
+        (("--vectors", "V", "--methods", "leeder"), "Did you mean 'leader'"),
+        (("--vectors", "V", "--annotators", "tipical"), "Did you mean 'typical'"),
         (("--vectors", "V", "--truth", "nothing"), "no such file"),
         (("--vectors", "V", "--queries", "0"), "at least 1"),
         (("--vectors", "V", "--repetitions", "0"), "at least 1"),

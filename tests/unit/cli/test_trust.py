@@ -83,11 +83,11 @@ def test_the_folder(venire, arguments, files):
 
 BAD = {
     "one run": (["{good}"], "at least two runs"),
-    "no measure": (["{good}", "{poor}", "-m", "nDGC@10"], "did you mean nDCG?"),
+    "no measure": (["{good}", "{poor}", "-m", "nDGC@10"], "Did you mean 'nDCG'?"),
     "depth": (["{good}", "{poor}", "--depth", "0"], "--depth"),
     "reading without judgments": (["{good}", "{poor}", "--scale", "0,1"], "--judgments"),
     "no group column": (["{good}", "{poor}", "--groups", "{judged}"], "group"),
-    "unknown run": (["{good}", "{poor}", "--groups", "{odd}"], "did you mean good?"),
+    "unknown run": (["{good}", "{poor}", "--groups", "{odd}"], "Did you mean 'good'?"),
     "two groups": (["{good}", "{poor}", "--groups", "{twice}"], "in two groups"),
     "no file": (["{good}", "{poor}", "--judgments", "{gone}"], "gone"),
 }

@@ -291,7 +291,7 @@ def test_documents_may_be_html_by_the_settings(folder):
         ("documents.jsonl", '{"doc_id": "a"', BadLine, "line 1: is no JSON"),
         ("entities.nt", "x", BadLine, "line 1: is no triple"),
         ("gold.qrels", "q 0 d", BadLine, "line 1: has 3 fields"),
-        ("study.toml", 'nmae = "x"', BadSetting, "did you mean name"),
+        ("study.toml", 'nmae = "x"', BadSetting, "Did you mean 'name'"),
     ],
 )
 def test_what_a_study_stands_on_must_be_sound(folder, file, text, error, said):

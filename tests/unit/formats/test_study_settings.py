@@ -64,9 +64,12 @@ def test_a_scale_is_completed():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('nmae = "x"', "unknown key nmae; did you mean name?"),
-        ("[campaign]\noverlpa = 3", "unknown key campaign.overlpa; did you mean campaign.overlap?"),
-        ("[xyz]", "unknown key xyz; known: name"),
+        ('nmae = "x"', "unknown key nmae. Did you mean 'name'?"),
+        (
+            "[campaign]\noverlpa = 3",
+            "unknown key campaign.overlpa; Did you mean 'campaign.overlap'?",
+        ),
+        ("[xyz]", "unknown key xyz. Choose from name"),
         ("[campaign]\noverlap = 0", "campaign.overlap is a whole number from 1 to 1,000, not 0"),
         ("[campaign]\noverlap = true", "not True"),
         ("[campaign]\noverlap = 2.5", "not 2.5"),

@@ -156,7 +156,7 @@ def test_open_clip_reads_a_file_of_weights_as_open_clip_does(tmp_path):
 
 def test_encoders_with_settings():
     assert encoders.parse_encoder("colour-histogram(bins=4)").bins == 4
-    with pytest.raises(UnknownName, match="did you mean bins"):
+    with pytest.raises(UnknownName, match="Did you mean 'bins'"):
         encoders.parse_encoder("colour-histogram(bin=4)")
     with pytest.raises(BadSetting, match="bins is a number, not 'many'"):
         encoders.parse_encoder("colour-histogram(bins=many)")
@@ -168,7 +168,7 @@ def test_encoders_with_settings():
 def test_no_text_image_encoder_no_similarity():
     with pytest.raises(BadSetting, match="documents only"):
         encoders.similarity(encoders.named("colour-histogram"), ["q"], Vectors.of([], np.eye(0)))
-    with pytest.raises(UnknownName, match="did you mean colour-histogram"):
+    with pytest.raises(UnknownName, match="Did you mean 'colour-histogram'"):
         encoders.named("color-histogram")
 
 

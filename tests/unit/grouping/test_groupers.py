@@ -170,9 +170,9 @@ def test_mistakes_in_settings(text, said):
 
 
 def test_names_that_are_near():
-    with pytest.raises(UnknownName, match="did you mean leader"):
+    with pytest.raises(UnknownName, match="Did you mean 'leader'"):
         parse_methods("leaders")
-    with pytest.raises(UnknownName, match="did you mean cosine"):
+    with pytest.raises(UnknownName, match="Did you mean 'cosine'"):
         parse_methods("leader(cosin=0.9)")
     with pytest.raises(BadSetting, match="several values"):
         Setting.parse("leader(cosine=0.9|0.8)")

@@ -53,8 +53,8 @@ def test_what_is_printed_is_read_as_the_same(name, cutoff, rel, judged_only):
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ("nDGC@10", UnknownName, "did you mean nDCG"),
-        ("AP(real=2)", UnknownName, "did you mean rel"),
+        ("nDGC@10", UnknownName, "Did you mean 'nDCG'"),
+        ("AP(real=2)", UnknownName, "Did you mean 'rel'"),
         ("P", BadSetting, "P@10"),
         ("P@0", BadSetting, "whole number of at least 1"),
         ("P@2.5", BadSetting, "whole number"),

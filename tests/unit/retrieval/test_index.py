@@ -84,7 +84,7 @@ def test_wrong_input():
         index.search(Coordination(), TOPICS.clear())
     with pytest.raises(MissingColumns, match="text"):
         Index.of(DOCUMENTS.drop("text"))
-    with pytest.raises(UnknownName, match="did you mean bm25"):
+    with pytest.raises(UnknownName, match="Did you mean 'bm25'"):
         named(["bm52"])
     with pytest.raises(BadSetting, match="at least one system"):
         named([])

@@ -53,7 +53,7 @@ def test_bad_settings_are_refused():
     judgments, _ = crowd(0)
     with pytest.raises(BadSetting):
         add_fakes(judgments, -1, seed=0)
-    with pytest.raises(UnknownName, match="did you mean careful"):
+    with pytest.raises(UnknownName, match="Did you mean 'careful'"):
         kind_named("carefull")
     with pytest.raises(BadSetting, match="overlap"):
         judge(pl.DataFrame(), Scale.of([0, 1]), {"w": kind_named("careful")}, overlap=2, seed=0)

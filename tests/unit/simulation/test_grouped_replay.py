@@ -327,8 +327,8 @@ def test_mistakes():
 @pytest.mark.parametrize(
     ("text", "error", "said"),
     [
-        ("tipical", UnknownName, "did you mean typical"),
-        ("typical(acuracy_relevant=1)", UnknownName, "did you mean accuracy_relevant"),
+        ("tipical", UnknownName, "Did you mean 'typical'"),
+        ("typical(acuracy_relevant=1)", UnknownName, "Did you mean 'accuracy_relevant'"),
         ("typical(accuracy_relevant=1.2)", BadSetting, "0 to 1"),
         ("typical(judge_seconds=-1)", BadSetting, "0 or more"),
         ("typical(check_all=-1)", BadSetting, "0 or more"),

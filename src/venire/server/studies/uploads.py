@@ -72,7 +72,7 @@ def as_uploaded(error: DataError) -> str:
     """What an error says, where a file was put in on a page: columns are named in the file."""
     if not isinstance(error, MissingColumns):
         return str(error)
-    return f"{str(error).partition(' (')[0]}; rename the columns in the file"
+    return error.render(hint="Rename the columns in the file.")
 
 
 def remove_file(session: Session, study_id: str, kind: str, name: str) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request
@@ -79,11 +80,17 @@ def create_app(
     return app
 
 
-def _answer(request: Request, status: int, message: str) -> Response:
-    """An error as JSON for programs and scripts, as a page for people."""
+def _answer(
+    request: Request,
+    status: int,
+    message: str,
+    code: str,
+    facts: Mapping[str, Any] | None = None,
+) -> Response:
+    """Return an error as a page for people, as JSON with ``code`` and ``facts`` for programs."""
     if "text/html" in request.headers.get("accept", "") and request.method == "GET":
         return page("error.html", request, status=status, message=message, user=None)
-    return JSONResponse({"error": message}, status)
+    return JSONResponse({"error": message, "code": code, "facts": dict(facts or {})}, status)
 
 
 async def _known(request: Request, error: Exception) -> Response:
@@ -92,21 +99,25 @@ async def _known(request: Request, error: Exception) -> Response:
             query = f"?{request.url.query}" if request.url.query else ""
             onward = quote(request.url.path + query, safe="/")
             return RedirectResponse(f"/sign-in?next={onward}", 303)
-        return _answer(request, 401 if error.sign_in else 403, str(error))
-    status = next((code for kind, code in _STATUS if isinstance(error, kind)), 422)
-    return _answer(request, status, str(error))
+        return _answer(request, 401 if error.sign_in else 403, str(error), error.code)
+    status = next((status for kind, status in _STATUS if isinstance(error, kind)), 422)
+    if not isinstance(error, VenireError):
+        return _answer(request, status, str(error), "error")
+    return _answer(request, status, str(error), error.code, error.facts)
 
 
 async def _malformed(request: Request, error: Exception) -> Response:
     first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
     where = ".".join(str(part) for part in first.get("loc", ())[1:])
-    return _answer(request, 422, f"{where}: {first.get('msg', 'not understood')}")
+    message = f"{where}: {first.get('msg', 'not understood')}"
+    return _answer(request, 422, message, "malformed", {"argument": where})
 
 
 async def _http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = {404: "there is nothing at this address", 405: "this address does not take that"}
-    answer = _answer(request, status, words.get(status, str(getattr(error, "detail", ""))))
+    message = words.get(status, str(getattr(error, "detail", "")))
+    answer = _answer(request, status, message, f"http-{status}")
     answer.headers.update(getattr(error, "headers", None) or {})
     return answer
 

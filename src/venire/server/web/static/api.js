@@ -3,10 +3,15 @@
 
 /** The server answered, and said no. */
 export class Refused extends Error {
-  /** @param {number} status @param {string} message */
-  constructor(status, message) {
-    super(message);
+  /**
+   * @param {number} status
+   * @param {{error?: string, code?: string, facts?: Record<string, unknown>} | null} data
+   */
+  constructor(status, data) {
+    super(data?.error ?? `error ${status}`);
     this.status = status;
+    this.code = data?.code ?? "error";
+    this.facts = data?.facts ?? {};
   }
 }
 
@@ -42,7 +47,7 @@ export async function ask(path, { method = "GET", body, raw, seconds = 30 } = {}
   } catch {
     throw new Offline("the answer could not be read");
   }
-  if (!response.ok) throw new Refused(response.status, data?.error ?? `error ${response.status}`);
+  if (!response.ok) throw new Refused(response.status, data);
   return data;
 }
 

@@ -401,14 +401,14 @@ function finish() {
 
 /* ---- what the server says ---- */
 
-/** @param {number} unsent @param {string} state @param {string} [why] */
-function changed(unsent, state, why) {
+/** @param {number} unsent @param {string} state @param {unknown} [error] */
+function changed(unsent, state, error) {
   const left = unsent === 1 ? "1 not sent" : `${unsent} not sent`;
   $("state").textContent = unsent ? (state === "sending" && unsent < 3 ? "Saving …" : left) : "Saved";
-  if (state === "signed-out") signInAgain(why);
+  if (state === "signed-out") signInAgain(error instanceof Refused ? error : undefined);
   else if (state === "offline") {
     banner(`No connection. ${unsent === 1 ? "1 judgment is" : `${unsent} judgments are`} kept here and will be sent. You can go on.`, "warn");
-  } else if (state === "failed") banner(`The server did not take a judgment: ${why}. It is kept here.`, "bad");
+  } else if (state === "failed") banner(`The server did not take a judgment: ${error instanceof Error ? error.message : String(error)}. It is kept here.`, "bad");
   else if (active) banner("");
 }
 
@@ -474,10 +474,10 @@ function goOn() {
   go(firstLive());
 }
 
-/** @param {string} [why] */
-function signInAgain(why) {
+/** @param {Refused} [refused] */
+function signInAgain(refused) {
   const box = dialog("again");
-  const other = why?.startsWith("there is no batch");
+  const other = refused?.code === "not-found" && refused.facts.kind === "batch";
   $("again-title").textContent = other ? "Somebody else is signed in here" : "Sign in again";
   if (!document.body.dataset.login) {
     $("again-title").textContent = "Open the link again";

@@ -105,7 +105,7 @@ export class Outbox {
   /**
    * @param {string} user whose events they are: nobody else's are sent
    * @param {string} batch
-   * @param {{changed: (unsent: number, state: "saved"|"sending"|"offline"|"signed-out"|"failed", why?: string) => void,
+   * @param {{changed: (unsent: number, state: "saved"|"sending"|"offline"|"signed-out"|"failed", error?: unknown) => void,
    *          answered: (event: JudgeEvent, answer: any, whole: any) => void}} listener
    */
   constructor(user, batch, listener) {
@@ -184,11 +184,11 @@ export class Outbox {
     // 404: somebody else has signed in in this browser; to them this batch does not exist.
     if (error instanceof Refused && [401, 403, 404].includes(error.status)) {
       this.held = true;
-      this.tell("signed-out", error.message);
+      this.tell("signed-out", error);
       return;
     }
     if (error instanceof Offline) this.tell("offline");
-    else this.tell("failed", error instanceof Error ? error.message : String(error));
+    else this.tell("failed", error);
     this.timer = setTimeout(() => void this.flush(), this.wait);
     this.wait = Math.min(this.wait * 2, 30_000);
   }
@@ -213,8 +213,8 @@ export class Outbox {
     }
   }
 
-  /** @param {"saved"|"sending"|"offline"|"signed-out"|"failed"} state @param {string} [why] */
-  tell(state, why) {
-    this.listener.changed(this.kept.length, state, why);
+  /** @param {"saved"|"sending"|"offline"|"signed-out"|"failed"} state @param {unknown} [error] */
+  tell(state, error) {
+    this.listener.changed(this.kept.length, state, error);
   }
 }

@@ -58,7 +58,7 @@ def test_a_job_is_done_and_keeps_its_result_and_parts(store, kinds):
 
 def test_an_unknown_kind_is_refused_at_once(store, kinds):
     study, *_ = make_study(store)
-    with pytest.raises(UnknownName, match="did you mean aggregate"):
+    with pytest.raises(UnknownName, match="Did you mean 'aggregate'"):
         ask(store, study, "agregate")
 
 

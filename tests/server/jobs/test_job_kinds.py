@@ -123,9 +123,9 @@ def test_what_cannot_be_done_is_refused_before_it_waits(store, study):
     def ask(kind, **settings):
         return store.write(lambda session: jobs.submit(session, study, kind, settings))
 
-    with pytest.raises(UnknownName, match="did you mean dawid-skene"):
+    with pytest.raises(UnknownName, match="Did you mean 'dawid-skene'"):
         ask("aggregate", model="dawid-sken")
-    with pytest.raises(UnknownName, match="did you mean model"):
+    with pytest.raises(UnknownName, match="Did you mean 'model'"):
         ask("aggregate", modle="majority")
     with pytest.raises(BadSetting, match="seed is 'x'"):
         ask("aggregate", seed="x")

@@ -79,8 +79,8 @@ def test_errors_of_a_folder_name_it_as_its_owner_knows_it(world, ada):
     assert error("mine.zip", zipped(readme_txt="hi")).startswith("mine.zip: holds no collection")
     said = error("mine.zip", zipped(topics_tsv="id\tname\tx\n1\ta\tb\n"))
     assert said == (
-        "topics.tsv: missing columns query_id, title; the columns there are: id, name, x; "
-        "rename the columns in the file"
+        "topics.tsv: missing columns query_id, title (columns: id, name, x). "
+        "Rename the columns in the file."
     )
 
 
@@ -207,7 +207,7 @@ def test_the_pool_is_previewed_and_built(world, ada):
     assert built["gone_with_judgments"] > 0
     assert sent(ada.get(f"{world.api}/pool"))["strategy"] == "depth"
     bad = ada.post(f"{world.api}/pool/preview", json={"strategy": "dept"})
-    assert "did you mean depth" in bad.json()["error"]
+    assert "Did you mean 'depth'" in bad.json()["error"]
 
 
 def test_campaigns_are_made_changed_opened_closed(world, ada):
@@ -317,7 +317,7 @@ def test_jobs_are_asked_for_stopped_and_their_tables_downloaded(world, ada):
     bad = ada.post(
         f"{world.api}/jobs", json={"kind": "aggregate", "settings": {"model": "majorty"}}
     )
-    assert "did you mean majority" in bad.json()["error"]
+    assert "Did you mean 'majority'" in bad.json()["error"]
     assert len(sent(ada.get(f"{world.api}/jobs", params={"kind": "aggregate"}))) == 1
     eve = world.client("eve")
     assert eve.get(f"/api/studies/{world.other}/jobs/{first['job_id']}").status_code == 404
