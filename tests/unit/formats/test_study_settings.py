@@ -67,7 +67,7 @@ def test_a_scale_is_completed():
         ('nmae = "x"', "unknown key nmae. Did you mean 'name'?"),
         (
             "[campaign]\noverlpa = 3",
-            "unknown key campaign.overlpa; Did you mean 'campaign.overlap'?",
+            "unknown key campaign.overlpa. Did you mean 'campaign.overlap'?",
         ),
         ("[xyz]", "unknown key xyz. Choose from name"),
         ("[campaign]\noverlap = 0", "campaign.overlap is a whole number from 1 to 1,000, not 0"),
