@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
@@ -156,6 +156,7 @@ def _refuse_range(rule: Rule, value: Any) -> None:
 
 
 _TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_ELEMENTS = {int: "whole numbers", float: "numbers", str: "texts", dict: "tables"}
 
 
 def describe_type(rule: Rule) -> str:
@@ -164,6 +165,10 @@ def describe_type(rule: Rule) -> str:
     words = _TYPES.get(rule.type) or {list: "a list", tuple: "a list", dict: "a table"}.get(
         origin, getattr(origin, "__name__", str(origin))
     )
+    if origin in (list, tuple):
+        element: Any = next(iter(typing.get_args(rule.type)), None)
+        elements = _ELEMENTS.get(typing.get_origin(element) or element)
+        words = f"{words} of {elements}" if elements else words
     bounds = describe_range(rule)
     if rule.type in (int, float) and bounds:
         words = f"{words} {bounds}"
@@ -173,10 +178,14 @@ def describe_type(rule: Rule) -> str:
 def describe_range(rule: Rule) -> str:
     """Return the allowed range in words, empty where there is none."""
     if rule.least is not None and rule.most is not None:
-        return f"between {rule.least:,g} and {rule.most:,g}"
+        return f"between {_write_number(rule.least)} and {_write_number(rule.most)}"
     if rule.least is not None:
-        return f">= {rule.least:,g}"
-    return f"<= {rule.most:,g}" if rule.most is not None else ""
+        return f">= {_write_number(rule.least)}"
+    return f"<= {_write_number(rule.most)}" if rule.most is not None else ""
+
+
+def _write_number(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:,g}"
 
 
 def _has_type(kind: Any, value: Any) -> bool:
@@ -189,7 +198,21 @@ def _has_type(kind: Any, value: Any) -> bool:
         return origin is bool and isinstance(value, bool)
     if origin is float:
         return isinstance(value, int | float)
-    return isinstance(value, (list, tuple) if origin in (list, tuple) else origin)
+    if origin in (list, tuple):
+        return isinstance(value, list | tuple) and _have_types(typing.get_args(kind), value)
+    if origin is dict and isinstance(value, dict):
+        key, element = typing.get_args(kind) or (Any, Any)
+        return all(_has_type(key, k) and _has_type(element, v) for k, v in value.items())
+    return isinstance(value, origin)
+
+
+def _have_types(kinds: tuple[Any, ...], values: Sequence[Any]) -> bool:
+    """Tell whether the elements of a list or tuple have the types of its annotation."""
+    if not kinds:
+        return True
+    if len(kinds) == 1 or kinds[1] is Ellipsis:
+        return all(_has_type(kinds[0], value) for value in values)
+    return len(kinds) == len(values) and all(map(_has_type, kinds, values))
 
 
 class Settings:

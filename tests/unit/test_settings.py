@@ -19,6 +19,7 @@ class Sampling(Settings):
     strata: list[int] = setting(words="Ranks.", default_factory=lambda: [10, 50])
     quiet: bool = setting(False, words="No output.")
     names: dict[str, str] = setting(words="Names.", default_factory=dict)
+    seed: int = setting(0, words="Random seed.", least=0, most=2**31 - 1)
 
 
 def test_a_rule_is_said_on_the_field():
@@ -38,7 +39,10 @@ def test_a_rule_is_said_on_the_field():
         ({"rate": True}, "`rate` must be a number between 0 and 1 (got True)"),
         ({"depth": 0}, "`depth` must be >= 1 (got 0)"),
         ({"depth": 1.0}, "`depth` must be a whole number >= 1 or null (got 1.0)"),
-        ({"strata": "10"}, "`strata` must be a list (got '10')"),
+        ({"strata": "10"}, "`strata` must be a list of whole numbers (got '10')"),
+        ({"strata": [10, 50.5]}, "`strata` must be a list of whole numbers (got [10, 50.5])"),
+        ({"names": {"a": 1}}, "`names` must be a table (got {'a': 1})"),
+        ({"seed": -1}, "`seed` must be between 0 and 2,147,483,647 (got -1)"),
         ({"quiet": 1}, "`quiet` must be true or false (got 1)"),
         ({"names": []}, "`names` must be a table (got [])"),
         ({"order": 3}, "`order` must be text (got 3)"),
