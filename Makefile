@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 BENCH := $(VENV)/installed-bench
-# A test file stays on one core: what its tests share is made once.
-CORES := --numprocesses=auto --dist=loadfile
+# A test file stays on one core: what its tests share is made once. Long files start first.
+CORES := --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-all lint docs bench reproduce clean
 
@@ -19,10 +19,16 @@ test-all: $(STAMP) lint  ## the slow tests too
 	$(BIN)/python -m pytest $(CORES) -m "slow or not slow"
 
 lint: $(STAMP)
+	@$(MAKE) --no-print-directory --jobs=2 types layers
+
+.PHONY: types layers
+types: $(STAMP)
+	$(BIN)/mypy
+
+layers: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy
 	@if [ -d node_modules/typescript ]; then node_modules/.bin/tsc -p tsconfig.json; \
 	else echo "scripts are not type-checked: npm install --no-save typescript@5 makes make lint check them"; fi
 

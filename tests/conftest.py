@@ -16,6 +16,30 @@ from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
 
 _SERVER = Path(__file__).with_name("postgres_server.py")
+LONGEST = (
+    "test_owner_pages.py",
+    "test_conformance.py",
+    "test_wizard.py",
+    "test_judge_page.py",
+    "test_grouping_jobs.py",
+    "test_many_annotators.py",
+    "test_grouped_page.py",
+    "test_ordinal_mixture.py",
+    "test_jobs.py",
+    "test_minimax_entropy.py",
+    "test_simulate_grouping.py",
+    "test_aggregation_data.py",
+    "test_simulations.py",
+    "test_demo.py",
+)
+"""Files that take longest, measured; a file stays on one core."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Start the longest files first, so that no core ends alone with one of them."""
+    ranks = {name: rank for rank, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(item.path.name, len(LONGEST)))
 
 
 @pytest.fixture(scope="session")

@@ -88,7 +88,7 @@ def paths(world):
 @pytest.mark.parametrize(
     ("scheme", "rules"),
     [
-        pytest.param("light", {}, id="light"),
+        pytest.param("light", {"resultTypes": ["violations"]}, id="light"),
         # Dark differs in colours only.
         pytest.param("dark", {"runOnly": ["color-contrast"]}, id="dark", marks=pytest.mark.slow),
     ],
