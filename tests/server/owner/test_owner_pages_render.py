@@ -218,9 +218,9 @@ def test_a_forecast_is_kept_and_compared(world, ada, crowd):
 
 def test_what_is_undefined_says_so_in_one_word():
     from venire.report.page import cell as in_a_report
-    from venire.server.web.deps import cell
+    from venire.server.web.rendering import format_cell
 
-    assert cell(None, 3) == in_a_report(None, 3) == "undefined"
+    assert format_cell(None, 3) == in_a_report(None, 3) == "undefined"
 
 
 def test_designs_are_whole_numbers(ada, world):

@@ -22,8 +22,8 @@ from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
 from venire.server.studies.accounts import first_link
 from venire.server.web import api, judge, pages, sign_in
-from venire.server.web.deps import HERE, page
 from venire.server.web.guard import Guard
+from venire.server.web.rendering import WEB_FOLDER, render_page
 from venire.server.web.sign_in_limit import Tries
 
 _STATUS: tuple[tuple[type[VenireError], int], ...] = (
@@ -71,7 +71,7 @@ def create_app(
     app.state.tries = Tries()
     app.state.first = None if secret is None else f"/first/{secret}"
     app.add_middleware(Guard)
-    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    app.mount("/static", StaticFiles(directory=WEB_FOLDER / "static"), name="static")
     for router in (sign_in.router, judge.router, *pages.routers, *api.routers):
         app.include_router(router)
     app.add_exception_handler(VenireError, _known)
@@ -89,7 +89,7 @@ def _answer(
 ) -> Response:
     """Return an error as a page for people, as JSON with ``code`` and ``facts`` for programs."""
     if "text/html" in request.headers.get("accept", "") and request.method == "GET":
-        return page("error.html", request, status=status, message=message, user=None)
+        return render_page("error.html", request, status=status, message=message, user=None)
     return JSONResponse({"error": message, "code": code, "facts": dict(facts or {})}, status)
 
 

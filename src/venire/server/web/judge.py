@@ -20,23 +20,24 @@ from venire.server.judging.payload import (
     may_enter,
 )
 from venire.server.store.base import now
-from venire.server.web.deps import CurrentUser, Reading, TheStore, page
+from venire.server.web.deps import AppStore, CurrentUser, ReadSession
 from venire.server.web.media import media_file
+from venire.server.web.rendering import render_page
 
 router = APIRouter(prefix="/judge", include_in_schema=False)
 
 
 @router.get("/{campaign_id}")
 def judge_page(
-    request: Request, campaign_id: str, user: CurrentUser, session: Reading
+    request: Request, campaign_id: str, user: CurrentUser, session: ReadSession
 ) -> HTMLResponse:
     """The page; its script asks for the batch."""
     campaign, study = may_enter(session, campaign_id, user.id)
-    return page("judge.html", request, user=user, campaign=campaign, study=study)
+    return render_page("judge.html", request, user=user, campaign=campaign, study=study)
 
 
 @router.post("/{campaign_id}/next")
-def next_one(campaign_id: str, user: CurrentUser, store: TheStore) -> JSONResponse:
+def next_one(campaign_id: str, user: CurrentUser, store: AppStore) -> JSONResponse:
     """The open batch, a new one, or what there is instead."""
     found = store.write(lambda session: next_batch(session, campaign_id, user.id, now()))
     with store.reading() as session:
@@ -49,7 +50,7 @@ def next_one(campaign_id: str, user: CurrentUser, store: TheStore) -> JSONRespon
 
 
 @router.get("/batches/{batch_id}")
-def batch(batch_id: str, user: CurrentUser, session: Reading) -> JSONResponse:
+def batch(batch_id: str, user: CurrentUser, session: ReadSession) -> JSONResponse:
     """A batch as it stands."""
     return JSONResponse(batch_view(session, batch_id, user.id))
 
@@ -58,7 +59,7 @@ def batch(batch_id: str, user: CurrentUser, session: Reading) -> JSONResponse:
 def events(
     batch_id: str,
     user: CurrentUser,
-    store: TheStore,
+    store: AppStore,
     events: Annotated[list[dict[str, Any]], Body(embed=True)],
 ) -> JSONResponse:
     """Take events; each is answered, a repeat as it was the first time."""
@@ -73,13 +74,13 @@ def events(
 
 
 @router.get("/documents/{lease_id}")
-def document(lease_id: str, user: CurrentUser, session: Reading) -> JSONResponse:
+def document(lease_id: str, user: CurrentUser, session: ReadSession) -> JSONResponse:
     """The document of a lease."""
     return JSONResponse(document_view(session, lease_id, user.id))
 
 
 @router.get("/images/{lease_id}")
-def image(request: Request, lease_id: str, user: CurrentUser, session: Reading) -> Response:
+def image(request: Request, lease_id: str, user: CurrentUser, session: ReadSession) -> Response:
     """The image of a lease, or its thumbnail."""
     key = image_of(session, lease_id, user.id)
     small = request.query_params.get("size") == "small"

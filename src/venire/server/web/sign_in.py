@@ -13,16 +13,16 @@ from venire.server.judging.payload import codes
 from venire.server.store.judging import Campaign
 from venire.server.store.people import Membership
 from venire.server.store.studies import Study
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts
 from venire.server.web.deps import (
     COOKIE,
+    AppStore,
     CurrentUser,
-    MaybeUser,
-    Reading,
-    TheStore,
-    page,
+    OptionalUser,
+    ReadSession,
     set_cookie,
 )
+from venire.server.web.rendering import render_page
 
 router = APIRouter()
 _WORKER_NAMES = ("worker", "workerId", "PROLIFIC_PID", "worker_id", "assignment_worker")
@@ -31,32 +31,34 @@ _PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
 @router.get("/sign-in", include_in_schema=False)
-def sign_in_page(request: Request, user: MaybeUser) -> Response:
+def sign_in_page(request: Request, user: OptionalUser) -> Response:
     """The page to sign in; who is signed in goes home."""
     if user is not None:
         return RedirectResponse("/", 303)
-    return page("sign_in.html", request, user=None, onward=_local(request.query_params.get("next")))
+    return render_page(
+        "sign_in.html", request, user=None, onward=_local(request.query_params.get("next"))
+    )
 
 
 @router.post("/sign-in", include_in_schema=False)
 def sign_in(
     request: Request,
-    store: TheStore,
+    store: AppStore,
     login: Annotated[str, Body()],
     password: Annotated[str, Body()],
 ) -> Response:
     """Sign in; the browser gets a new cookie, whatever it had before."""
     with request.app.state.tries.counted(request, login), store.reading() as session:
-        user = people.check_password(session, login, password)
+        user = accounts.check_password(session, login, password)
     return _signed(request, store, user.id, user.name)
 
 
 @router.post("/sign-out", include_in_schema=False)
-def sign_out(request: Request, store: TheStore) -> Response:
+def sign_out(request: Request, store: AppStore) -> Response:
     """Sign out this browser."""
     secret = request.cookies.get(COOKIE)
     if secret:
-        store.write(lambda session: people.sign_out(session, secret))
+        store.write(lambda session: accounts.sign_out(session, secret))
     response = JSONResponse({"next": "/sign-in"})
     response.delete_cookie(COOKIE, path="/")
     return response
@@ -64,62 +66,64 @@ def sign_out(request: Request, store: TheStore) -> Response:
 
 @router.get("/first/{secret}", include_in_schema=False)
 @router.get("/invite/{secret}", include_in_schema=False)
-def invited_page(request: Request, secret: str, user: MaybeUser, session: Reading) -> HTMLResponse:
+def invited_page(
+    request: Request, secret: str, user: OptionalUser, session: ReadSession
+) -> HTMLResponse:
     """The page of an invitation."""
-    found = people.invitation(session, secret)
+    found = accounts.invitation(session, secret)
     study = session.get(Study, found.study_id) if found.study_id else None
-    return page(
+    return render_page(
         "invitation.html",
         request,
         user=user,
         invitation=found,
         study=study,
         secret=secret,
-        least=people.LEAST_PASSWORD,
+        least=accounts.LEAST_PASSWORD,
     )
 
 
 @router.post("/invite/{secret}", include_in_schema=False)
 def accept(
     request: Request,
-    store: TheStore,
+    store: AppStore,
     secret: str,
     name: Annotated[str, Body()],
     login: Annotated[str, Body()],
     password: Annotated[str, Body()],
 ) -> Response:
     """Make an account by an invitation, and sign in."""
-    user = store.write(lambda session: people.accept(session, secret, name, login, password))
+    user = store.write(lambda session: accounts.accept(session, secret, name, login, password))
     return _signed(request, store, user.id, user.name)
 
 
 @router.post("/invite/{secret}/join", include_in_schema=False)
-def join(store: TheStore, secret: str, user: CurrentUser) -> Response:
+def join(store: AppStore, secret: str, user: CurrentUser) -> Response:
     """Enter a study with the account one has."""
-    store.write(lambda session: people.join(session, secret, user.id))
+    store.write(lambda session: accounts.join(session, secret, user.id))
     return JSONResponse({"next": "/"})
 
 
 @router.get("/c/{secret}", include_in_schema=False)
-def from_platform(request: Request, store: TheStore, secret: str) -> Response:
+def from_platform(request: Request, store: AppStore, secret: str) -> Response:
     """A worker of a crowd platform, known by the id in the address.
 
     Who handed in a batch before and has none open sees their codes first.
     """
     given = request.query_params
     if any(given.get(name) == _PREVIEW for name in _ASSIGNMENT_NAMES):
-        return page("preview.html", request, user=None)
+        return render_page("preview.html", request, user=None)
     worker_id = next((given[name] for name in _WORKER_NAMES if given.get(name)), "")
-    user, campaign_id = store.write(lambda session: people.worker(session, secret, worker_id))
+    user, campaign_id = store.write(lambda session: accounts.worker(session, secret, worker_id))
     with store.reading() as session:
         done = bool(codes(session, user)) and not at_work(session, campaign_id, user.id)
     response = RedirectResponse("/work" if done else f"/judge/{campaign_id}", 303)
-    set_cookie(response, request, store.write(lambda s: people.sign_in(s, user.id)))
+    set_cookie(response, request, store.write(lambda s: accounts.sign_in(s, user.id)))
     return response
 
 
 @router.get("/", include_in_schema=False)
-def home(user: MaybeUser, session: Reading) -> Response:
+def home(user: OptionalUser, session: ReadSession) -> Response:
     """Owners and viewers go to their studies, annotators to their work."""
     if user is None:
         return RedirectResponse("/sign-in", 303)
@@ -131,7 +135,7 @@ def home(user: MaybeUser, session: Reading) -> Response:
 
 
 @router.get("/work", include_in_schema=False)
-def work(request: Request, user: CurrentUser, session: Reading) -> HTMLResponse:
+def work(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
     """The campaigns that wait for this annotator, and the codes of a platform's worker."""
     rows = session.execute(
         select(Campaign.id, Campaign.name, Study.name, Membership.paused_at)
@@ -140,11 +144,11 @@ def work(request: Request, user: CurrentUser, session: Reading) -> HTMLResponse:
         .where(Membership.user_id == user.id, Membership.role != "viewer", Campaign.state == "open")
         .order_by(Study.name, Campaign.wave)
     ).all()
-    return page("work.html", request, user=user, rows=rows, codes=codes(session, user))
+    return render_page("work.html", request, user=user, rows=rows, codes=codes(session, user))
 
 
-def _signed(request: Request, store: TheStore, user_id: str, name: str) -> Response:
-    secret = store.write(lambda session: people.sign_in(session, user_id))
+def _signed(request: Request, store: AppStore, user_id: str, name: str) -> Response:
+    secret = store.write(lambda session: accounts.sign_in(session, user_id))
     response = JSONResponse({"name": name, "next": "/"})
     set_cookie(response, request, secret)
     return response

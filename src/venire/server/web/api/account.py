@@ -7,43 +7,43 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts
 from venire.server.web.api.forms import NewToken, PasswordChange, example
-from venire.server.web.deps import CurrentUser, Reading, TheStore, set_cookie
+from venire.server.web.deps import AppStore, CurrentUser, ReadSession, set_cookie
 
 router = APIRouter(prefix="/api", tags=["account"])
 
 
 @router.get("/tokens", responses=example([{"token_id": "t1", "name": "nightly"}]))
-def list_tokens(user: CurrentUser, session: Reading) -> list[dict[str, Any]]:
+def list_tokens(user: CurrentUser, session: ReadSession) -> list[dict[str, Any]]:
     """Your tokens that still work; their secrets are kept nowhere."""
     return [
         {"token_id": one.id, "name": one.name, "created_at": one.created_at}
-        for one in people.tokens(session, user.id)
+        for one in accounts.tokens(session, user.id)
     ]
 
 
 @router.post("/tokens", responses=example({"token_id": "t1", "secret": "venire_..."}))
-def create_token(user: CurrentUser, store: TheStore, form: NewToken) -> dict[str, str]:
+def create_token(user: CurrentUser, store: AppStore, form: NewToken) -> dict[str, str]:
     """Make a token; its secret is shown this once. It may do what you may do."""
-    token, secret = store.write(lambda session: people.make_token(session, user.id, form.name))
+    token, secret = store.write(lambda session: accounts.make_token(session, user.id, form.name))
     return {"token_id": token.id, "name": token.name, "secret": secret}
 
 
 @router.delete("/tokens/{token_id}", responses=example({"revoked": True}))
-def revoke_token(user: CurrentUser, store: TheStore, token_id: str) -> dict[str, bool]:
+def revoke_token(user: CurrentUser, store: AppStore, token_id: str) -> dict[str, bool]:
     """Make a token useless."""
-    store.write(lambda session: people.revoke_token(session, user.id, token_id))
+    store.write(lambda session: accounts.revoke_token(session, user.id, token_id))
     return {"revoked": True}
 
 
 @router.post("/account/password", responses=example({"changed": True}))
 def change_password(
-    request: Request, user: CurrentUser, store: TheStore, form: PasswordChange
+    request: Request, user: CurrentUser, store: AppStore, form: PasswordChange
 ) -> Response:
     """Change your password; your other browsers are signed out."""
     with request.app.state.tries.counted(request, user.id):
-        store.write(lambda session: people.change_password(session, user.id, form.old, form.new))
+        store.write(lambda session: accounts.change_password(session, user.id, form.old, form.new))
     response = JSONResponse({"changed": True})
-    set_cookie(response, request, store.write(lambda s: people.sign_in(s, user.id)))
+    set_cookie(response, request, store.write(lambda s: accounts.sign_in(s, user.id)))
     return response

@@ -10,7 +10,7 @@ from venire.server.studies import adjudication
 from venire.server.studies.history import history
 from venire.server.web.api.forms import Settlement, example
 from venire.server.web.api.studies import Limit, Offset
-from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
+from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["adjudication"])
 Text = Annotated[str, Query(max_length=2000)]
@@ -19,8 +19,8 @@ _ROW = {"query_id": "1", "doc_id": "184", "labels": {"0": 2, "2": 1}, "settled":
 
 @router.get("/adjudication", responses=example({"total": 31, "rows": [_ROW]}))
 def list_disagreements(
-    one: AMember,
-    session: Reading,
+    member: CurrentMember,
+    session: ReadSession,
     job_id: Annotated[str | None, Query(max_length=100)] = None,
     settled: bool = False,
     offset: Offset = 0,
@@ -28,38 +28,42 @@ def list_disagreements(
 ) -> dict[str, Any]:
     """Pairs on which the judgments that count differ, the worst first."""
     rows, total = adjudication.disagreements(
-        session, one.study_id, job_id=job_id, settled=settled, offset=offset, limit=limit
+        session, member.study_id, job_id=job_id, settled=settled, offset=offset, limit=limit
     )
     return {"total": total, "rows": rows}
 
 
 @router.post("/adjudication", responses=example({"pair_id": 77, "grade": 2}))
-def settle(one: AnOwner, store: TheStore, form: Settlement) -> dict[str, Any]:
+def settle(owner: CurrentOwner, store: AppStore, form: Settlement) -> dict[str, Any]:
     """Settle the grade of a pair, or withdraw what was settled; the judgments stay."""
 
     def work(session: Any) -> int:
-        pair = adjudication.find_pair(session, one.study_id, form.query_id, form.doc_id)
+        pair = adjudication.find_pair(session, owner.study_id, form.query_id, form.doc_id)
         if form.grade is None:
-            adjudication.unsettle(session, one.study_id, pair, one.user.id, form.reason)
+            adjudication.unsettle(session, owner.study_id, pair, owner.user.id, form.reason)
         else:
-            adjudication.settle(session, one.study_id, pair, form.grade, one.user.id, form.reason)
+            adjudication.settle(
+                session, owner.study_id, pair, form.grade, owner.user.id, form.reason
+            )
         return pair
 
     return {"pair_id": store.write(work), "grade": form.grade}
 
 
 @router.get("/pair", responses=example({**_ROW, "judgments": [{"label": 0, "counts": True}]}))
-def get_pair(one: AMember, session: Reading, query_id: Text, doc_id: Text) -> dict[str, Any]:
+def get_pair(
+    member: CurrentMember, session: ReadSession, query_id: Text, doc_id: Text
+) -> dict[str, Any]:
     """All that is known of a pair: its labels with comments, and decisions."""
-    pair = adjudication.find_pair(session, one.study_id, query_id, doc_id)
-    return adjudication.details(session, one.study_id, pair)
+    pair = adjudication.find_pair(session, member.study_id, query_id, doc_id)
+    return adjudication.details(session, member.study_id, pair)
 
 
 @router.get(
     "/history", responses=example([{"at": "2026-01-05T09:30:00Z", "what": "judgment"}])
 )  # fmt: skip
 def get_history(
-    one: AMember, session: Reading, query_id: Text, doc_id: Text | None = None
+    member: CurrentMember, session: ReadSession, query_id: Text, doc_id: Text | None = None
 ) -> list[dict[str, Any]]:
     """Every event behind the grades of a topic, or of one of its documents."""
-    return history(session, one.study_id, query_id, doc_id)
+    return history(session, member.study_id, query_id, doc_id)

@@ -16,7 +16,7 @@ from venire.formats.study_folder import write_study_folder
 from venire.server.studies import exports
 from venire.server.studies.importing import as_folder
 from venire.server.web.api.forms import NewExport, example
-from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
+from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["exports"])
 _EXPORT = {"export_id": "e1", "kinds": ["qrels", "raw-csv"], "made_at": "2026-01-05T09:30:00Z"}
@@ -41,13 +41,17 @@ def export_view(request: Request, one: Any) -> dict[str, Any]:
 
 
 @router.get("/exports", responses=example([_EXPORT]))
-def list_exports(request: Request, one: AMember, session: Reading) -> list[dict[str, Any]]:
+def list_exports(
+    request: Request, member: CurrentMember, session: ReadSession
+) -> list[dict[str, Any]]:
     """Exports that were made, the newest first, each with its manifest."""
-    return [export_view(request, made) for made in exports.list_exports(session, one.study_id)]
+    return [export_view(request, made) for made in exports.list_exports(session, member.study_id)]
 
 
 @router.post("/exports", responses=example(_EXPORT))
-def make_export(request: Request, one: AnOwner, store: TheStore, form: NewExport) -> dict[str, Any]:
+def make_export(
+    request: Request, owner: CurrentOwner, store: AppStore, form: NewExport
+) -> dict[str, Any]:
     """Make an export; every judgment as it was given goes with it, and a manifest."""
     folder = kept(request, "x").parent
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,12 +59,12 @@ def make_export(request: Request, one: AnOwner, store: TheStore, form: NewExport
         path = Path(place) / "export.zip"
         made = exports.export(
             store,
-            one.study_id,
+            owner.study_id,
             form.kinds,
             path,
             grades_from=form.grades,
             campaign_id=form.campaign_id or None,
-            by=one.user.id,
+            by=owner.user.id,
         )
         path.replace(kept(request, made.id))
     return export_view(request, made)
@@ -68,10 +72,10 @@ def make_export(request: Request, one: AnOwner, store: TheStore, form: NewExport
 
 @router.get("/exports/{export_id}/file", response_class=FileResponse)
 def download_export(
-    request: Request, one: AMember, session: Reading, export_id: str
+    request: Request, member: CurrentMember, session: ReadSession, export_id: str
 ) -> FileResponse:
     """The archive of an export, streamed."""
-    found = [made.id for made in exports.list_exports(session, one.study_id)]
+    found = [made.id for made in exports.list_exports(session, member.study_id)]
     path = kept(request, export_id)
     if export_id not in found or not path.is_file():
         raise NotFound("export", export_id)
@@ -79,10 +83,10 @@ def download_export(
 
 
 @router.get("/folder", response_class=FileResponse)
-def download_folder(request: Request, one: AMember, session: Reading) -> FileResponse:
+def download_folder(request: Request, member: CurrentMember, session: ReadSession) -> FileResponse:
     """The study as a folder in a zip archive: importing it gives the same study."""
     place = tempfile.mkdtemp(prefix="venire-")
     path = Path(place) / "study.zip"
-    write_study_folder(as_folder(session, one.study_id, request.app.state.media), path)
+    write_study_folder(as_folder(session, member.study_id, request.app.state.media), path)
     gone = BackgroundTask(shutil.rmtree, place, ignore_errors=True)
     return FileResponse(path, media_type="application/zip", filename="study.zip", background=gone)

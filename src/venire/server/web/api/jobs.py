@@ -15,7 +15,7 @@ from venire.errors import NotFound
 from venire.server.jobs import queue as jobs
 from venire.server.store.work import Job
 from venire.server.web.api.forms import JobSettings, NewJob, example, given
-from venire.server.web.deps import AMember, AnOwner, Reading, TheStore
+from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
 
 router = APIRouter(prefix="/api/studies/{study_id}/jobs", tags=["jobs"])
 _JOB = {"job_id": "j1", "kind": "aggregate", "state": "running", "done": 120, "total": 1000}
@@ -45,37 +45,37 @@ def job_settings(form: JobSettings) -> dict[str, Any]:
 
 @router.get("", responses=example([_JOB]))
 def list_jobs(
-    one: AMember,
-    session: Reading,
+    member: CurrentMember,
+    session: ReadSession,
     kind: Annotated[str | None, Query(max_length=100)] = None,
 ) -> list[dict[str, Any]]:
     """Jobs of the study, the newest first."""
-    return [job_view(job) for job in jobs.list_jobs(session, one.study_id, kind)]
+    return [job_view(job) for job in jobs.list_jobs(session, member.study_id, kind)]
 
 
 @router.post("", responses=example({"job_id": "j1"}))
-def submit_job(one: AnOwner, store: TheStore, form: NewJob) -> dict[str, str]:
+def submit_job(owner: CurrentOwner, store: AppStore, form: NewJob) -> dict[str, str]:
     """Ask for a job, such as aggregate or simulate. What cannot be is refused at once."""
     settings = job_settings(form.settings)
     job_id = store.write(
-        lambda session: jobs.submit(session, one.study_id, form.kind, settings, one.user.id)
+        lambda session: jobs.submit(session, owner.study_id, form.kind, settings, owner.user.id)
     )
     return {"job_id": job_id}
 
 
 @router.get("/{job_id}", responses=example(_JOB))
-def get_job(one: AMember, session: Reading, job_id: str) -> dict[str, Any]:
+def get_job(member: CurrentMember, session: ReadSession, job_id: str) -> dict[str, Any]:
     """A job: how far it is, and its result when it is done."""
-    job = jobs.get_job(session, job_id, one.study_id)
+    job = jobs.get_job(session, job_id, member.study_id)
     return {**job_view(job), "parts": jobs.parts(session, job_id)}
 
 
 @router.post("/{job_id}/stop", responses=example({"stopping": True}))
-def stop_job(one: AnOwner, store: TheStore, job_id: str) -> dict[str, bool]:
+def stop_job(owner: CurrentOwner, store: AppStore, job_id: str) -> dict[str, bool]:
     """Stop a job; one that runs ends as soon as it looks."""
 
     def work(session: Any) -> None:
-        jobs.get_job(session, job_id, one.study_id)
+        jobs.get_job(session, job_id, owner.study_id)
         jobs.stop(session, job_id)
 
     store.write(work)
@@ -83,11 +83,11 @@ def stop_job(one: AnOwner, store: TheStore, job_id: str) -> dict[str, bool]:
 
 
 @router.post("/{job_id}/go-on", responses=example({"waiting": True}))
-def go_on(one: AnOwner, store: TheStore, job_id: str) -> dict[str, bool]:
+def go_on(owner: CurrentOwner, store: AppStore, job_id: str) -> dict[str, bool]:
     """Let a job that was stopped or failed go on where it was."""
 
     def work(session: Any) -> None:
-        jobs.get_job(session, job_id, one.study_id)
+        jobs.get_job(session, job_id, owner.study_id)
         jobs.go_on(session, job_id)
 
     store.write(work)
@@ -96,14 +96,14 @@ def go_on(one: AnOwner, store: TheStore, job_id: str) -> dict[str, bool]:
 
 @router.get("/{job_id}/parts/{name}", response_class=Response)
 def download_part(
-    one: AMember,
-    session: Reading,
+    member: CurrentMember,
+    session: ReadSession,
     job_id: str,
     name: str,
     form: Annotated[Literal["parquet", "csv", "json"], Query(alias="format")] = "parquet",
 ) -> Response:
     """A table that a job has kept, as Parquet, CSV or JSON; or its page."""
-    jobs.get_job(session, job_id, one.study_id)
+    jobs.get_job(session, job_id, member.study_id)
     if name not in jobs.parts(session, job_id):
         raise NotFound("part of this job", name)
     content = jobs.part(session, job_id, name)

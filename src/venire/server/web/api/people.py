@@ -8,23 +8,22 @@ from fastapi import APIRouter, Query, Request
 
 from venire.server.judging.review import decide, set_payment
 from venire.server.store.base import now
-from venire.server.studies import accounts as people
-from venire.server.studies import annotators, lists
+from venire.server.studies import accounts, annotators, lists
 from venire.server.web.api.forms import BatchDecision, NewInvitation, Pause, Payment, example
 from venire.server.web.api.studies import Limit, Offset
-from venire.server.web.deps import AMember, AnOwner, Reading, TheStore, link
+from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession, build_link
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["people"])
 
 
 @router.get("/members", responses=example([{"name": "Ben", "role": "annotator"}]))
-def list_members(one: AMember, session: Reading) -> list[dict[str, Any]]:
+def list_members(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
     """Everybody in the study."""
-    return lists.members(session, one.study_id)
+    return lists.members(session, member.study_id)
 
 
 @router.get("/invitations", responses=example([{"invitation_id": "x1", "role": "annotator"}]))
-def list_invitations(one: AnOwner, session: Reading) -> list[dict[str, Any]]:
+def list_invitations(owner: CurrentOwner, session: ReadSession) -> list[dict[str, Any]]:
     """Links that still work; their secrets are kept nowhere."""
     return [
         {
@@ -36,49 +35,49 @@ def list_invitations(one: AnOwner, session: Reading) -> list[dict[str, Any]]:
             "created_at": found.created_at,
             "expires_at": found.expires_at,
         }
-        for found in people.invitations(session, one.study_id)
+        for found in accounts.invitations(session, owner.study_id)
     ]
 
 
 @router.post("/invitations", responses=example({"link": "https://example.org/invite/secret"}))
 def create_invitation(
-    request: Request, one: AnOwner, store: TheStore, form: NewInvitation
+    request: Request, owner: CurrentOwner, store: AppStore, form: NewInvitation
 ) -> dict[str, str]:
     """Make a link that lets somebody in; it is shown this once."""
     secret = store.write(
-        lambda session: people.invite(
+        lambda session: accounts.invite(
             session,
-            one.study_id,
+            owner.study_id,
             form.role,
             name=form.name,
             campaign_id=form.campaign_id or None,
-            by=one.user.id,
+            by=owner.user.id,
         )
     )
-    return {"link": link(request, f"/{'c' if form.campaign_id else 'invite'}/{secret}")}
+    return {"link": build_link(request, f"/{'c' if form.campaign_id else 'invite'}/{secret}")}
 
 
 @router.delete("/invitations/{invitation_id}", responses=example({"revoked": True}))
-def revoke_invitation(one: AnOwner, store: TheStore, invitation_id: str) -> dict[str, bool]:
+def revoke_invitation(owner: CurrentOwner, store: AppStore, invitation_id: str) -> dict[str, bool]:
     """Make a link useless."""
-    store.write(lambda session: people.revoke_invitation(session, one.study_id, invitation_id))
+    store.write(lambda session: accounts.revoke_invitation(session, owner.study_id, invitation_id))
     return {"revoked": True}
 
 
 @router.get("/annotators", responses=example([{"name": "Ben", "judgments": 120, "flags": []}]))
-def list_annotators(one: AMember, session: Reading) -> list[dict[str, Any]]:
+def list_annotators(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
     """Each annotator's work: accuracy on gold with its interval, speed, agreement, flags."""
-    return annotators.annotators(session, one.study_id)
+    return annotators.annotators(session, member.study_id)
 
 
 @router.post("/annotators/{annotator_id}/pause", responses=example({"paused": True}))
 def pause_annotator(
-    one: AnOwner, store: TheStore, annotator_id: str, form: Pause
+    owner: CurrentOwner, store: AppStore, annotator_id: str, form: Pause
 ) -> dict[str, bool]:
     """Give an annotator no more batches, or again; what they did stays."""
     store.write(
-        lambda session: people.pause(
-            session, one.study_id, annotator_id, form.paused, form.reason, one.user.id
+        lambda session: accounts.pause(
+            session, owner.study_id, annotator_id, form.paused, form.reason, owner.user.id
         )
     )
     return {"paused": form.paused}
@@ -86,8 +85,8 @@ def pause_annotator(
 
 @router.get("/batches", responses=example([{"batch_id": "b1", "valid": False}]))
 def list_batches(
-    one: AMember,
-    session: Reading,
+    member: CurrentMember,
+    session: ReadSession,
     annotator_id: Annotated[str | None, Query(max_length=100)] = None,
     state: Literal["open", "accepted", "rejected", "undecided"] | None = None,
     offset: Offset = 0,
@@ -95,13 +94,13 @@ def list_batches(
 ) -> list[dict[str, Any]]:
     """Batches, the newest first."""
     return lists.batches(
-        session, one.study_id, annotator_id=annotator_id, state=state, offset=offset, limit=limit
+        session, member.study_id, annotator_id=annotator_id, state=state, offset=offset, limit=limit
     )
 
 
 @router.post("/batches/{batch_id}/decision", responses=example({"accepted": True, "surplus": 0}))
 def decide_batch(
-    one: AnOwner, store: TheStore, batch_id: str, form: BatchDecision
+    owner: CurrentOwner, store: AppStore, batch_id: str, form: BatchDecision
 ) -> dict[str, Any]:
     """Accept or reject a batch, also against an earlier decision.
 
@@ -109,19 +108,19 @@ def decide_batch(
     """
 
     def work(session: Any) -> list[str]:
-        lists.check_batch(session, one.study_id, batch_id)
-        return decide(session, batch_id, form.accept, form.reason, one.user.id, now())
+        lists.check_batch(session, owner.study_id, batch_id)
+        return decide(session, batch_id, form.accept, form.reason, owner.user.id, now())
 
     return {"accepted": form.accept, "surplus": len(store.write(work))}
 
 
 @router.post("/batches/{batch_id}/payment", responses=example({"payment": "approved"}))
-def pay_batch(one: AnOwner, store: TheStore, batch_id: str, form: Payment) -> dict[str, str]:
+def pay_batch(owner: CurrentOwner, store: AppStore, batch_id: str, form: Payment) -> dict[str, str]:
     """Pay a batch or not, whatever its judgments are worth."""
 
     def work(session: Any) -> None:
-        lists.check_batch(session, one.study_id, batch_id)
-        set_payment(session, batch_id, form.payment, one.user.id, now())
+        lists.check_batch(session, owner.study_id, batch_id)
+        set_payment(session, batch_id, form.payment, owner.user.id, now())
 
     store.write(work)
     return {"payment": form.payment}

@@ -19,7 +19,7 @@ from venire.server.web.api.forms import (
     example,
     given,
 )
-from venire.server.web.deps import AMember, AnOwner, CurrentUser, Reading, TheStore
+from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, CurrentUser, ReadSession
 
 router = APIRouter(prefix="/api", tags=["studies"])
 Search = Annotated[str, Query(max_length=200)]
@@ -44,13 +44,13 @@ def _view(study: Study) -> dict[str, Any]:
 
 
 @router.get("/studies", responses=example([{"study_id": "4nTz0mQ2", "name": "Aeronautics"}]))
-def list_studies(user: CurrentUser, session: Reading) -> list[dict[str, Any]]:
+def list_studies(user: CurrentUser, session: ReadSession) -> list[dict[str, Any]]:
     """The studies you own or may look at."""
     return lists.studies_of(session, user.id)
 
 
 @router.post("/studies", responses=example({**_STUDY, "next": "/studies/4nTz0mQ2/data"}))
-def create_study(user: CurrentUser, store: TheStore, form: NewStudy) -> dict[str, Any]:
+def create_study(user: CurrentUser, store: AppStore, form: NewStudy) -> dict[str, Any]:
     """Make a study; you are its owner."""
     if not user.may_create:
         raise NotAllowed("your account may not make studies; ask an owner of this server")
@@ -67,19 +67,19 @@ def create_study(user: CurrentUser, store: TheStore, form: NewStudy) -> dict[str
 
 
 @router.get("/studies/{study_id}", responses=example(_STUDY))
-def get_study(one: AMember, session: Reading) -> dict[str, Any]:
+def get_study(member: CurrentMember, session: ReadSession) -> dict[str, Any]:
     """A study with its settings, its instructions, and what it has."""
-    found = _view(studies.get_study(session, one.study_id))
-    return {**found, "role": one.role, "counts": studies.counts(session, one.study_id)}
+    found = _view(studies.get_study(session, member.study_id))
+    return {**found, "role": member.role, "counts": studies.counts(session, member.study_id)}
 
 
 @router.patch("/studies/{study_id}", responses=example(_STUDY))
-def change_study(one: AnOwner, store: TheStore, form: StudyChange) -> dict[str, Any]:
+def change_study(owner: CurrentOwner, store: AppStore, form: StudyChange) -> dict[str, Any]:
     """Change name, settings or instructions; what is not given stays."""
     return _view(
         store.write(
             lambda session: studies.change_settings(
-                session, one.study_id, one.user.id, **given(form)
+                session, owner.study_id, owner.user.id, **given(form)
             )
         )
     )
@@ -89,45 +89,55 @@ def change_study(one: AnOwner, store: TheStore, form: StudyChange) -> dict[str, 
     "/studies/{study_id}/overview",
     responses=example({"campaigns": [{"campaign": "Wave 1", "asked": 300, "filled": 120}]}),
 )
-def get_overview(one: AMember, session: Reading) -> dict[str, Any]:
+def get_overview(member: CurrentMember, session: ReadSession) -> dict[str, Any]:
     """Coverage, pace, time left and alarms."""
-    return overview(session, one.study_id)
+    return overview(session, member.study_id)
 
 
 @router.get("/studies/{study_id}/topics", responses=example([{"query_id": "1", "pool": 40}]))
 def list_topics(
-    one: AMember, session: Reading, search: Search = "", offset: Offset = 0, limit: Limit = 100
+    member: CurrentMember,
+    session: ReadSession,
+    search: Search = "",
+    offset: Offset = 0,
+    limit: Limit = 100,
 ) -> list[dict[str, Any]]:
     """Topics in their order."""
-    return lists.topics(session, one.study_id, search, offset, limit)
+    return lists.topics(session, member.study_id, search, offset, limit)
 
 
 @router.get("/studies/{study_id}/documents", responses=example([{"doc_id": "184"}]))
 def list_documents(
-    one: AMember, session: Reading, search: Search = "", offset: Offset = 0, limit: Limit = 100
+    member: CurrentMember,
+    session: ReadSession,
+    search: Search = "",
+    offset: Offset = 0,
+    limit: Limit = 100,
 ) -> list[dict[str, Any]]:
     """Documents in their order, without their text."""
-    return lists.documents(session, one.study_id, search, offset, limit)
+    return lists.documents(session, member.study_id, search, offset, limit)
 
 
 @router.get("/studies/{study_id}/files", responses=example([{"kind": "run", "name": "bm25"}]))
-def list_files(one: AMember, session: Reading) -> list[dict[str, Any]]:
+def list_files(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
     """Runs and qrels of a study."""
-    return lists.files(session, one.study_id)
+    return lists.files(session, member.study_id)
 
 
 @router.get("/studies/{study_id}/gold", responses=example([{"gold_id": 7, "grade": 2}]))
 def list_gold(
-    one: AMember, session: Reading, offset: Offset = 0, limit: Limit = 100
+    member: CurrentMember, session: ReadSession, offset: Offset = 0, limit: Limit = 100
 ) -> list[dict[str, Any]]:
     """Gold: pairs with a known grade. Annotators never see this list."""
-    return lists.gold(session, one.study_id, offset, limit)
+    return lists.gold(session, member.study_id, offset, limit)
 
 
 @router.patch("/studies/{study_id}/gold/{gold_id}", responses=example({"active": False}))
-def change_gold(one: AnOwner, store: TheStore, gold_id: int, form: GoldChange) -> dict[str, Any]:
+def change_gold(
+    owner: CurrentOwner, store: AppStore, gold_id: int, form: GoldChange
+) -> dict[str, Any]:
     """Give a gold document out, or no more."""
-    store.write(lambda s: lists.set_gold(s, one.study_id, gold_id, form.active, one.user.id))
+    store.write(lambda s: lists.set_gold(s, owner.study_id, gold_id, form.active, owner.user.id))
     return {"gold_id": gold_id, "active": form.active}
 
 

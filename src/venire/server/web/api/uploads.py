@@ -17,7 +17,7 @@ from venire.server.studies.importing import import_folder, keep_pictures
 from venire.server.studies.studies import create_study
 from venire.server.studies.uploads import as_uploaded, put_upload, remove_file
 from venire.server.web.api.forms import example
-from venire.server.web.deps import AnOwner, CurrentUser, TheStore
+from venire.server.web.deps import AppStore, CurrentOwner, CurrentUser
 
 router = APIRouter(prefix="/api", tags=["uploads"])
 _FOLDER = {"rows": [{"what": "topics.tsv", "read": 225, "left_out": 0, "reason": ""}]}
@@ -59,7 +59,7 @@ def unpacked(file: UploadFile) -> Iterator[StudyFolder]:
 
 @router.post("/studies/import", responses=example({**_FOLDER, "next": "/studies/4nTz0mQ2"}))
 def import_study(
-    request: Request, user: CurrentUser, store: TheStore, file: UploadFile
+    request: Request, user: CurrentUser, store: AppStore, file: UploadFile
 ) -> dict[str, Any]:
     """Make a study of a folder in a zip archive; every file has its line in the report."""
     if not user.may_create:
@@ -79,36 +79,36 @@ def import_study(
 
 @router.post("/studies/{study_id}/uploads/folder", responses=example(_FOLDER))
 def upload_folder(
-    request: Request, one: AnOwner, store: TheStore, file: UploadFile
+    request: Request, owner: CurrentOwner, store: AppStore, file: UploadFile
 ) -> dict[str, Any]:
     """Put a folder in a zip archive into the study; nothing that is there is removed."""
     media = request.app.state.media
     with unpacked(file) as folder:
         kept = keep_pictures(folder, media)
         rows = store.write(
-            lambda s: import_folder(s, one.study_id, kept, media=media, by=one.user.id)
+            lambda s: import_folder(s, owner.study_id, kept, media=media, by=owner.user.id)
         )
     return {"rows": rows}
 
 
 @router.post("/studies/{study_id}/uploads/{kind}", responses=example(_REPORT))
 def upload(
-    one: AnOwner,
-    store: TheStore,
+    owner: CurrentOwner,
+    store: AppStore,
     kind: Literal["topics", "documents", "run", "qrels", "gold"],
     file: UploadFile,
 ) -> dict[str, Any]:
     """Put a file into the study; the answer says what was read, and what was left out and why."""
     with on_disk(file) as path:
         return store.write(
-            lambda session: put_upload(session, one.study_id, kind, path, file.filename or kind)
+            lambda session: put_upload(session, owner.study_id, kind, path, file.filename or kind)
         )
 
 
 @router.delete("/studies/{study_id}/files", responses=example({"removed": True}))
 def remove(
-    one: AnOwner, store: TheStore, kind: Literal["run", "qrels", "vectors"], name: str
+    owner: CurrentOwner, store: AppStore, kind: Literal["run", "qrels", "vectors"], name: str
 ) -> dict[str, bool]:
     """Take a run, qrels or vectors out of the study; pool, gold and judgments stay."""
-    store.write(lambda session: remove_file(session, one.study_id, kind, name))
+    store.write(lambda session: remove_file(session, owner.study_id, kind, name))
     return {"removed": True}

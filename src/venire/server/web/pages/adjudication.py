@@ -13,7 +13,7 @@ from venire.server.judging.settings import StudySettings
 from venire.server.studies import adjudication, lists
 from venire.server.studies.history import history
 from venire.server.studies.studies import get_study
-from venire.server.web.deps import AMember, Reading
+from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.media import media_file
 from venire.server.web.pages.common import study_page
 
@@ -23,7 +23,7 @@ Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
 QUEUE = 50
 
 
-def shown(session: Reading, study_id: str, doc_id: str, query: str) -> dict[str, Any]:
+def shown(session: ReadSession, study_id: str, doc_id: str, query: str) -> dict[str, Any]:
     """A document as data for the script that shows documents, as annotators see it."""
     settings = StudySettings.of(get_study(session, study_id).settings)
     found = lists.find_document(session, study_id, doc_id)
@@ -33,28 +33,28 @@ def shown(session: Reading, study_id: str, doc_id: str, query: str) -> dict[str,
 @router.get("/adjudication")
 def adjudication_page(
     request: Request,
-    one: AMember,
-    session: Reading,
+    member: CurrentMember,
+    session: ReadSession,
     pair: Annotated[int | None, Query(ge=0, le=2**62)] = None,
     settled: bool = False,
     offset: Offset = 0,
 ) -> HTMLResponse:
     """Disagreements, the worst first; the chosen one with its document beside its labels."""
     rows, total = adjudication.disagreements(
-        session, one.study_id, settled=settled, limit=QUEUE, offset=offset
+        session, member.study_id, settled=settled, limit=QUEUE, offset=offset
     )
     chosen = pair if pair is not None else rows[0]["pair_id"] if rows else None
     detail = document = topic = None
     if chosen is not None:
-        detail = adjudication.details(session, one.study_id, chosen)
-        document = shown(session, one.study_id, detail["doc_id"], detail["topic"])
-        topic = lists.find_topic(session, one.study_id, detail["query_id"])
+        detail = adjudication.details(session, member.study_id, chosen)
+        document = shown(session, member.study_id, detail["doc_id"], detail["topic"])
+        topic = lists.find_topic(session, member.study_id, detail["query_id"])
     ids = [row["pair_id"] for row in rows]
     after = ids[ids.index(chosen) + 1 :] if chosen in ids else ids
     return study_page(
         "adjudication.html",
         request,
-        one,
+        member,
         session,
         "adjudication",
         rows=rows,
@@ -70,47 +70,49 @@ def adjudication_page(
 
 
 @router.get("/topic")
-def topic_page(request: Request, one: AMember, session: Reading, query_id: Text) -> HTMLResponse:
+def topic_page(
+    request: Request, member: CurrentMember, session: ReadSession, query_id: Text
+) -> HTMLResponse:
     """A topic: its documents, and every event behind their grades."""
     return study_page(
         "topic.html",
         request,
-        one,
+        member,
         session,
         "data",
-        topic=lists.find_topic(session, one.study_id, query_id),
-        pairs=lists.pairs_of(session, one.study_id, query_id=query_id),
-        events=history(session, one.study_id, query_id),
+        topic=lists.find_topic(session, member.study_id, query_id),
+        pairs=lists.pairs_of(session, member.study_id, query_id=query_id),
+        events=history(session, member.study_id, query_id),
     )
 
 
 @router.get("/document")
 def document_page(
-    request: Request, one: AMember, session: Reading, doc_id: Text, query_id: Text = ""
+    request: Request, member: CurrentMember, session: ReadSession, doc_id: Text, query_id: Text = ""
 ) -> HTMLResponse:
     """A document: what it says, the topics it is judged for, and every event behind a grade."""
-    found = lists.find_document(session, one.study_id, doc_id)
-    pairs = lists.pairs_of(session, one.study_id, doc_id=doc_id)
-    topic = lists.find_topic(session, one.study_id, query_id) if query_id else None
+    found = lists.find_document(session, member.study_id, doc_id)
+    pairs = lists.pairs_of(session, member.study_id, doc_id=doc_id)
+    topic = lists.find_topic(session, member.study_id, query_id) if query_id else None
     query = topic.title if topic is not None else ""
     return study_page(
         "document.html",
         request,
-        one,
+        member,
         session,
         "data",
         found=found,
-        document=shown(session, one.study_id, doc_id, query),
+        document=shown(session, member.study_id, doc_id, query),
         pairs=pairs,
         topic=topic,
-        events=history(session, one.study_id, query_id, doc_id) if query_id else [],
+        events=history(session, member.study_id, query_id, doc_id) if query_id else [],
     )
 
 
 @router.get("/image")
-def image(request: Request, one: AMember, session: Reading, doc_id: Text) -> Response:
+def image(request: Request, member: CurrentMember, session: ReadSession, doc_id: Text) -> Response:
     """The image of a document."""
-    found = lists.find_document(session, one.study_id, doc_id)
+    found = lists.find_document(session, member.study_id, doc_id)
     if found.media is None:
         raise NotFound("image", doc_id)
     return media_file(request, found.media)

@@ -19,7 +19,7 @@ from venire.server.jobs import queue as jobs
 from venire.server.store.work import Job
 from venire.server.studies import lists, pools
 from venire.server.studies.studies import counts
-from venire.server.web.deps import AMember, Member, Reading
+from venire.server.web.deps import CurrentMember, Member, ReadSession
 from venire.server.web.pages import charts
 from venire.server.web.pages.common import study_page
 
@@ -36,7 +36,7 @@ def plotly_script() -> FileResponse:
     return FileResponse(path, media_type="text/javascript", headers=headers)
 
 
-def kept_table(session: Reading, job: Job | None, name: str) -> pl.DataFrame | None:
+def kept_table(session: ReadSession, job: Job | None, name: str) -> pl.DataFrame | None:
     """A table that a job has kept, or None."""
     if job is None or f"{name}.parquet" not in jobs.parts(session, job.id):
         return None
@@ -44,18 +44,24 @@ def kept_table(session: Reading, job: Job | None, name: str) -> pl.DataFrame | N
 
 
 def _page(
-    request: Request, one: Member, session: Reading, kind: str, tab: str, job_id: str, **values: Any
+    request: Request,
+    member: Member,
+    session: ReadSession,
+    kind: str,
+    tab: str,
+    job_id: str,
+    **values: Any,
 ) -> HTMLResponse:
-    known = jobs.list_jobs(session, one.study_id, kind)
+    known = jobs.list_jobs(session, member.study_id, kind)
     done = [job for job in known if job.state == "done"]
     chosen = next((job for job in known if job.id == job_id), done[0] if done else None)
-    names = {row["user_id"]: row["name"] for row in lists.members(session, one.study_id)}
+    names = {row["user_id"]: row["name"] for row in lists.members(session, member.study_id)}
     more = _FOUND[kind](session, chosen) if chosen is not None and chosen.result else {}
     more = {key: named(value, names) for key, value in more.items()}
     return study_page(
         f"{tab}.html",
         request,
-        one,
+        member,
         session,
         tab,
         charts=True,
@@ -64,8 +70,8 @@ def _page(
         job=chosen,
         result=named(chosen.result, names) if chosen is not None else None,
         parts_kept=[] if chosen is None else jobs.parts(session, chosen.id),
-        campaigns=lists.campaigns(session, one.study_id),
-        counts=counts(session, one.study_id),
+        campaigns=lists.campaigns(session, member.study_id),
+        counts=counts(session, member.study_id),
         **{**_EMPTY[kind], **more},
         **values,
     )
@@ -88,38 +94,42 @@ def named(value: Any, names: Mapping[str, str]) -> Any:
 
 @router.get("/studies/{study_id}/agreement")
 def agreement_page(
-    request: Request, one: AMember, session: Reading, job: JobId = ""
+    request: Request, member: CurrentMember, session: ReadSession, job: JobId = ""
 ) -> HTMLResponse:
     """How far the annotators agree, over all and by topic, grade and annotator."""
-    return _page(request, one, session, "agreement", "agreement", job)
+    return _page(request, member, session, "agreement", "agreement", job)
 
 
 @router.get("/studies/{study_id}/aggregate")
 def aggregate_page(
-    request: Request, one: AMember, session: Reading, job: JobId = ""
+    request: Request, member: CurrentMember, session: ReadSession, job: JobId = ""
 ) -> HTMLResponse:
     """Fit a model to the judgments, and look through what it believes."""
     return _page(
-        request, one, session, "aggregate", "aggregate", job, models=_models(), default=DEFAULT
+        request, member, session, "aggregate", "aggregate", job, models=_models(), default=DEFAULT
     )
 
 
 @router.get("/studies/{study_id}/evaluate")
 def evaluate_page(
-    request: Request, one: AMember, session: Reading, job: JobId = ""
+    request: Request, member: CurrentMember, session: ReadSession, job: JobId = ""
 ) -> HTMLResponse:
     """Scores of the runs under chosen grades."""
-    more = sources(session, one.study_id)
-    return _page(request, one, session, "evaluate", "evaluate", job, **more)
+    more = sources(session, member.study_id)
+    return _page(request, member, session, "evaluate", "evaluate", job, **more)
 
 
 @router.get("/studies/{study_id}/trust")
-def trust_page(request: Request, one: AMember, session: Reading, job: JobId = "") -> HTMLResponse:
+def trust_page(
+    request: Request, member: CurrentMember, session: ReadSession, job: JobId = ""
+) -> HTMLResponse:
     """How far the ranking of the runs can be trusted."""
-    return _page(request, one, session, "trust", "trust", job, **sources(session, one.study_id))
+    return _page(
+        request, member, session, "trust", "trust", job, **sources(session, member.study_id)
+    )
 
 
-def sources(session: Reading, study_id: str) -> dict[str, Any]:
+def sources(session: ReadSession, study_id: str) -> dict[str, Any]:
     """Where grades can come from, and the runs."""
     found = [
         ("adjudicated", "Adjudicated, else the majority"),
@@ -150,7 +160,7 @@ def _models() -> list[dict[str, Any]]:
     return found
 
 
-def _agreement(session: Reading, job: Job) -> Mapping[str, Any]:
+def _agreement(session: ReadSession, job: Job) -> Mapping[str, Any]:
     tables = {name: kept_table(session, job, name) for name in ("topics", "grades", "annotators")}
     topics = tables["topics"]
     return {
@@ -159,7 +169,7 @@ def _agreement(session: Reading, job: Job) -> Mapping[str, Any]:
     }
 
 
-def _aggregate(session: Reading, job: Job) -> Mapping[str, Any]:
+def _aggregate(session: ReadSession, job: Job) -> Mapping[str, Any]:
     items, people = kept_table(session, job, "items"), kept_table(session, job, "annotators")
     bounds = kept_table(session, job, "bounds")
     if items is None:
@@ -174,12 +184,12 @@ def _aggregate(session: Reading, job: Job) -> Mapping[str, Any]:
     }
 
 
-def _evaluate(session: Reading, job: Job) -> Mapping[str, Any]:
+def _evaluate(session: ReadSession, job: Job) -> Mapping[str, Any]:
     rows = (job.result or {}).get("rows", [])
     return {"chart": charts.scores(rows), "scores": rows}
 
 
-def _trust(session: Reading, job: Job) -> Mapping[str, Any]:
+def _trust(session: ReadSession, job: Job) -> Mapping[str, Any]:
     left = kept_table(session, job, "leave_one_out")
     if left is None:
         return {}

@@ -9,7 +9,8 @@ from starlette.responses import HTMLResponse
 
 from venire.server.judging.settings import StudySettings
 from venire.server.studies.studies import get_study
-from venire.server.web.deps import Member, Reading, page
+from venire.server.web.deps import Member, ReadSession
+from venire.server.web.rendering import render_page
 
 TABS = {
     "": "Overview",
@@ -29,18 +30,18 @@ TABS = {
 
 
 def study_page(
-    name: str, request: Request, one: Member, session: Reading, tab: str, **values: Any
+    name: str, request: Request, member: Member, session: ReadSession, tab: str, **values: Any
 ) -> HTMLResponse:
     """Render a page of a study, with its tabs."""
-    study = get_study(session, one.study_id)
-    return page(
+    study = get_study(session, member.study_id)
+    return render_page(
         name,
         request,
-        user=one.user,
+        user=member.user,
         study=study,
         settings=StudySettings.of(study.settings),
-        role=one.role,
-        may_change=one.role == "owner",
+        role=member.role,
+        may_change=member.role == "owner",
         tabs=TABS,
         tab=tab,
         api=f"/api/studies/{study.id}",

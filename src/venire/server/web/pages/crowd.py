@@ -15,7 +15,7 @@ from venire.report.repeatability import overall_named
 from venire.server.jobs import queue as jobs
 from venire.server.store.work import Job
 from venire.server.studies import campaigns, lists
-from venire.server.web.deps import AMember, Member, Reading
+from venire.server.web.deps import CurrentMember, Member, ReadSession
 from venire.server.web.pages import charts
 from venire.server.web.pages.analysis import SHOWN, JobId, kept_table, named, sources
 from venire.server.web.pages.common import study_page
@@ -31,15 +31,17 @@ DIGITS = {"pairs": 0, "judgments": 0, "money": 2, "hours": 2, "given_up": 1}
 
 
 @router.get("/studies/{study_id}/crowd")
-def crowd_page(request: Request, one: AMember, session: Reading, job: JobId = "") -> HTMLResponse:
+def crowd_page(
+    request: Request, member: CurrentMember, session: ReadSession, job: JobId = ""
+) -> HTMLResponse:
     """Four parts, each a job that is asked for, watched, and shown."""
-    there = sources(session, one.study_id)
-    known = lists.campaigns(session, one.study_id)
-    parts = {name: _part(session, one, kind, job) for name, kind in _KINDS.items()}
+    there = sources(session, member.study_id)
+    known = lists.campaigns(session, member.study_id)
+    parts = {name: _part(session, member, kind, job) for name, kind in _KINDS.items()}
     return study_page(
         "crowd.html",
         request,
-        one,
+        member,
         session,
         "crowd",
         charts=True,
@@ -58,14 +60,14 @@ def crowd_page(request: Request, one: AMember, session: Reading, job: JobId = ""
     )
 
 
-def _part(session: Reading, one: Member, kind: str, job_id: str) -> Row:
+def _part(session: ReadSession, member: Member, kind: str, job_id: str) -> Row:
     """Jobs of a kind; what the one chosen has found, else the newest that is done."""
-    known = jobs.list_jobs(session, one.study_id, kind)
+    known = jobs.list_jobs(session, member.study_id, kind)
     done = [job for job in known if job.state == "done"]
     chosen = next((job for job in done if job.id == job_id), done[0] if done else None)
     if chosen is None or not chosen.result:
         return {"jobs": known, "job": None, "result": None, "kept": []}
-    names = {row["user_id"]: row["name"] for row in lists.members(session, one.study_id)}
+    names = {row["user_id"]: row["name"] for row in lists.members(session, member.study_id)}
     more = _FOUND[kind](session, chosen)
     return {
         "jobs": known,
@@ -85,7 +87,7 @@ def _groups(known: list[Row], grades: list[tuple[str, str]]) -> list[tuple[str, 
     return found + [row for row in grades if row[0].partition(":")[0] in ("settled", "qrels")]
 
 
-def _beside(session: Reading, known: list[Row]) -> list[Row]:
+def _beside(session: ReadSession, known: list[Row]) -> list[Row]:
     """What was expected of every campaign that has a forecast, beside what happened so far."""
     return [
         {"campaign": row["name"], **what}
@@ -95,7 +97,7 @@ def _beside(session: Reading, known: list[Row]) -> list[Row]:
     ]
 
 
-def _kept(session: Reading, known: list[Row]) -> list[Row]:
+def _kept(session: ReadSession, known: list[Row]) -> list[Row]:
     """The design that was kept with each campaign, and when."""
     found = [(row["name"], campaigns.kept_forecast(session, row["campaign_id"])) for row in known]
     return [
@@ -110,7 +112,7 @@ def design_in_words(row: Mapping[str, Any], names: Sequence[str] = SETTINGS) -> 
     return ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in names if name in row)
 
 
-def _repeatability(session: Reading, job: Job) -> Mapping[str, Any]:
+def _repeatability(session: ReadSession, job: Job) -> Mapping[str, Any]:
     tables = {
         name: kept_table(session, job, name)
         for name in ("scores", "swaps", "strictness", "agreement")
@@ -139,7 +141,7 @@ def _repeatability(session: Reading, job: Job) -> Mapping[str, Any]:
     }
 
 
-def _annotators(_session: Reading, job: Job) -> Mapping[str, Any]:
+def _annotators(_session: ReadSession, job: Job) -> Mapping[str, Any]:
     rows = (job.result or {})["rows"]
     return {
         "sd": charts.by_measure(
@@ -150,7 +152,7 @@ def _annotators(_session: Reading, job: Job) -> Mapping[str, Any]:
     }
 
 
-def _next(session: Reading, job: Job) -> Mapping[str, Any]:
+def _next(session: ReadSession, job: Job) -> Mapping[str, Any]:
     pairs = kept_table(session, job, "pairs")
     return {
         "pairs": [] if pairs is None else pairs.head(SHOWN).to_dicts(),
@@ -159,7 +161,7 @@ def _next(session: Reading, job: Job) -> Mapping[str, Any]:
     }
 
 
-def _forecast(_session: Reading, job: Job) -> Mapping[str, Any]:
+def _forecast(_session: ReadSession, job: Job) -> Mapping[str, Any]:
     result = job.result or {}
     found = result["rows"]
     differs = [name for name in SETTINGS if len({row[name] for row in found}) > 1]

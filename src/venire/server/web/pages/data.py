@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse
 
 from venire.server.studies import lists
 from venire.server.studies.studies import counts
-from venire.server.web.deps import AMember, Reading
+from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
@@ -19,8 +19,8 @@ PARTS = ("topics", "documents", "files", "gold")
 @router.get("/data")
 def data_page(
     request: Request,
-    one: AMember,
-    session: Reading,
+    member: CurrentMember,
+    session: ReadSession,
     part: Annotated[str, Query(max_length=20)] = "topics",
     search: Annotated[str, Query(max_length=200)] = "",
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
@@ -28,18 +28,18 @@ def data_page(
     """What the study has, and where to put more."""
     part = part if part in PARTS else "topics"
     rows = {
-        "topics": lambda: lists.topics(session, one.study_id, search, offset),
-        "documents": lambda: lists.documents(session, one.study_id, search, offset),
-        "files": lambda: lists.files(session, one.study_id),
-        "gold": lambda: lists.gold(session, one.study_id, offset),
+        "topics": lambda: lists.topics(session, member.study_id, search, offset),
+        "documents": lambda: lists.documents(session, member.study_id, search, offset),
+        "files": lambda: lists.files(session, member.study_id),
+        "gold": lambda: lists.gold(session, member.study_id, offset),
     }[part]()
     return study_page(
         "data.html",
         request,
-        one,
+        member,
         session,
         "data",
-        counts=counts(session, one.study_id),
+        counts=counts(session, member.study_id),
         part=part,
         rows=rows,
         search=search,

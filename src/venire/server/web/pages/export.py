@@ -7,7 +7,7 @@ from starlette.responses import HTMLResponse
 
 from venire.server.studies import exports, lists
 from venire.server.studies.studies import counts
-from venire.server.web.deps import AMember, Reading
+from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.analysis import sources
 from venire.server.web.pages.common import study_page
 
@@ -15,19 +15,19 @@ router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 
 
 @router.get("/export")
-def export_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
+def export_page(request: Request, member: CurrentMember, session: ReadSession) -> HTMLResponse:
     """Formats, and the history of exports."""
     folder = request.app.state.exports
-    made = exports.list_exports(session, one.study_id)
+    made = exports.list_exports(session, member.study_id)
     return study_page(
         "export.html",
         request,
-        one,
+        member,
         session,
         "export",
         kinds=exports.KINDS,
         made=[(row, (folder / f"{row.id}.zip").is_file()) for row in made],
-        campaigns=lists.campaigns(session, one.study_id),
-        counts=counts(session, one.study_id),
-        sources=sources(session, one.study_id)["sources"],
+        campaigns=lists.campaigns(session, member.study_id),
+        counts=counts(session, member.study_id),
+        sources=sources(session, member.study_id)["sources"],
     )

@@ -5,28 +5,28 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from venire.server.studies import accounts as people
-from venire.server.studies import lists
-from venire.server.web.deps import CurrentUser, Reading, page
+from venire.server.studies import accounts, lists
+from venire.server.web.deps import CurrentUser, ReadSession
+from venire.server.web.rendering import render_page
 
 router = APIRouter(include_in_schema=False)
 
 
 @router.get("/studies")
-def studies(request: Request, user: CurrentUser, session: Reading) -> HTMLResponse:
+def studies(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
     """The studies one owns or may look at; a new one."""
-    return page(
+    return render_page(
         "studies.html", request, user=user, rows=lists.studies_of(session, user.id)
     )  # fmt: skip
 
 
 @router.get("/account")
-def account(request: Request, user: CurrentUser, session: Reading) -> HTMLResponse:
+def account(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
     """Password and API tokens."""
-    return page(
+    return render_page(
         "account.html",
         request,
         user=user,
-        tokens=people.tokens(session, user.id),
-        least=people.LEAST_PASSWORD,
+        tokens=accounts.tokens(session, user.id),
+        least=accounts.LEAST_PASSWORD,
     )

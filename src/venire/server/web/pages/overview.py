@@ -6,14 +6,14 @@ from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
 from venire.server.studies.overview import overview
-from venire.server.web.deps import AMember, Reading
+from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 
 
 @router.get("")
-def overview_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
+def overview_page(request: Request, member: CurrentMember, session: ReadSession) -> HTMLResponse:
     """How the study stands; the page asks for new figures every ten seconds."""
-    found = overview(session, one.study_id)
-    return study_page("overview.html", request, one, session, "", found=found)
+    found = overview(session, member.study_id)
+    return study_page("overview.html", request, member, session, "", found=found)

@@ -7,10 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
-from venire.server.studies import accounts as people
-from venire.server.studies import lists
+from venire.server.studies import accounts, lists
 from venire.server.studies.annotators import annotators
-from venire.server.web.deps import AMember, Reading
+from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
@@ -20,8 +19,8 @@ STATES = ("open", "accepted", "rejected", "undecided")
 @router.get("/annotators")
 def annotators_page(
     request: Request,
-    one: AMember,
-    session: Reading,
+    member: CurrentMember,
+    session: ReadSession,
     annotator: Annotated[str, Query(max_length=100)] = "",
     state: Annotated[str, Query(max_length=20)] = "",
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
@@ -31,21 +30,25 @@ def annotators_page(
     return study_page(
         "annotators.html",
         request,
-        one,
+        member,
         session,
         "annotators",
-        rows=annotators(session, one.study_id),
-        totals=lists.batch_totals(session, one.study_id),
+        rows=annotators(session, member.study_id),
+        totals=lists.batch_totals(session, member.study_id),
         batches=lists.batches(
             session,
-            one.study_id,
+            member.study_id,
             annotator_id=annotator or None,
             state=state or None,
             offset=offset,
             limit=50,
         ),
-        members=[row for row in lists.members(session, one.study_id) if row["role"] != "annotator"],
-        invitations=people.invitations(session, one.study_id) if one.role == "owner" else [],
+        members=[
+            row for row in lists.members(session, member.study_id) if row["role"] != "annotator"
+        ],
+        invitations=accounts.invitations(session, member.study_id)
+        if member.role == "owner"
+        else [],
         states=STATES,
         annotator=annotator,
         state=state,

@@ -14,10 +14,9 @@ from venire.report.grouping_words import named
 from venire.server.content.instructions import show_instructions
 from venire.server.jobs import queue as jobs
 from venire.server.judging.settings import MATCHES, TOPICS, CampaignSettings, StudySettings
-from venire.server.studies import accounts as people
-from venire.server.studies import lists, pools
+from venire.server.studies import accounts, lists, pools
 from venire.server.studies.studies import counts, get_study
-from venire.server.web.deps import AMember, Reading
+from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
@@ -60,18 +59,20 @@ STRATEGIES = {
 
 
 @router.get("/pool")
-def pool_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
+def pool_page(request: Request, member: CurrentMember, session: ReadSession) -> HTMLResponse:
     """Choose the pairs to judge: preview, then build."""
     return study_page(
         "pool.html",
         request,
-        one,
+        member,
         session,
         "pool",
-        counts=counts(session, one.study_id),
-        current=pools.current(session, one.study_id),
-        runs=pools.run_names(session, one.study_id),
-        qrels=[row["name"] for row in lists.files(session, one.study_id) if row["kind"] == "qrels"],
+        counts=counts(session, member.study_id),
+        current=pools.current(session, member.study_id),
+        runs=pools.run_names(session, member.study_id),
+        qrels=[
+            row["name"] for row in lists.files(session, member.study_id) if row["kind"] == "qrels"
+        ],
         strategies=STRATEGIES,
         known={**SETTINGS, "qrels": ("qrels",), "all": ()},
     )
@@ -80,32 +81,32 @@ def pool_page(request: Request, one: AMember, session: Reading) -> HTMLResponse:
 @router.get("/annotation")
 def annotation_page(
     request: Request,
-    one: AMember,
-    session: Reading,
+    member: CurrentMember,
+    session: ReadSession,
     grouping: Annotated[str, Query(max_length=300)] = "",
     encoder: Annotated[str, Query(max_length=300)] = "",
 ) -> HTMLResponse:
     """Scale, instructions, grouping, defaults, campaigns, links; a grouping may be proposed."""
-    study = get_study(session, one.study_id)
+    study = get_study(session, member.study_id)
     current = StudySettings.of(study.settings).grouping
-    there = lists.files(session, one.study_id)
+    there = lists.files(session, member.study_id)
     defaults: dict[str, Any] = asdict(
         CampaignSettings.of(StudySettings.of(study.settings).campaign)
     )
-    owner = one.role == "owner"
+    owner = member.role == "owner"
     return study_page(
         "annotation.html",
         request,
-        one,
+        member,
         session,
         "annotation",
         fields=FIELDS,
         choices=CHOICES,
         defaults=defaults,
         shown=show_instructions(study.instructions[:100_000]),
-        campaigns=lists.campaigns(session, one.study_id),
-        invitations=people.invitations(session, one.study_id) if owner else [],
-        counts=counts(session, one.study_id),
+        campaigns=lists.campaigns(session, member.study_id),
+        invitations=accounts.invitations(session, member.study_id) if owner else [],
+        counts=counts(session, member.study_id),
         proposed=grouping if grouping != current.get("setting", ONE) else "",
         grouping={"setting": ONE, "encoder": "", **current},
         wanted={
@@ -114,6 +115,6 @@ def annotation_page(
         },
         setting_words=named,
         vectors=[row["name"] for row in there if row["kind"] == "vectors"],
-        regrouping=jobs.list_jobs(session, one.study_id, "regroup"),
+        regrouping=jobs.list_jobs(session, member.study_id, "regroup"),
         examples=[ONE, *map(str, grid(["average-linkage", "leader", "k-means"]))],
     )

@@ -17,7 +17,7 @@ from venire.server.jobs import queue as jobs
 from venire.server.jobs import simulation_inputs as simulation
 from venire.server.judging.settings import StudySettings
 from venire.server.studies.studies import counts, get_study
-from venire.server.web.deps import AMember, Reading
+from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages import charts
 from venire.server.web.pages.common import study_page
 from venire.simulation.grouping.annotators import (
@@ -54,30 +54,30 @@ Row = dict[str, Any]
 @router.get("/simulation")
 def simulation_page(
     request: Request,
-    one: AMember,
-    session: Reading,
+    member: CurrentMember,
+    session: ReadSession,
     job: Annotated[str, Query(max_length=100)] = "",
 ) -> HTMLResponse:
     """Six numbered steps; what was chosen stays in the browser, what was found in the study."""
-    known = jobs.list_jobs(session, one.study_id, "simulate")
+    known = jobs.list_jobs(session, member.study_id, "simulate")
     done = [row for row in known if row.state == "done"]
     chosen = next((row for row in known if row.id == job), done[0] if done else None)
     result = chosen.result if chosen is not None and chosen.state == "done" else None
-    there = simulation.encoders(session, one.study_id)
-    truths = simulation.truths(session, one.study_id)
-    current = StudySettings.of(get_study(session, one.study_id).settings).grouping
+    there = simulation.encoders(session, member.study_id)
+    truths = simulation.truths(session, member.study_id)
+    current = StudySettings.of(get_study(session, member.study_id).settings).grouping
     found = None if chosen is None or not result else _found(result, chosen.settings, truths)
     return study_page(
         "simulation.html",
         request,
-        one,
+        member,
         session,
         "simulation",
         charts=True,
         steps=STEPS,
-        counts=counts(session, one.study_id),
+        counts=counts(session, member.study_id),
         truths=truths,
-        encoding=jobs.list_jobs(session, one.study_id, "encode"),
+        encoding=jobs.list_jobs(session, member.study_id, "encode"),
         running=known,
         job=chosen,
         result=result,
@@ -91,10 +91,10 @@ def simulation_page(
         current_words=named(current.get("setting", ONE)),
         **there,
         data={
-            "study": one.study_id,
-            "api": f"/api/studies/{one.study_id}",
-            "here": f"/studies/{one.study_id}",
-            "owner": one.role == "owner",
+            "study": member.study_id,
+            "api": f"/api/studies/{member.study_id}",
+            "here": f"/studies/{member.study_id}",
+            "owner": member.role == "owner",
             "truths": truths,
             "vectors": [row["name"] for row in there["vectors"]],
             "hashes": there["hashes"],
