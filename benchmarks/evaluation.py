@@ -58,9 +58,9 @@ def make(folder: Path, topics: int, depth: int, judged: int) -> tuple[Path, Path
 def ours(qrels: str, run: str) -> None:
     """Evaluate with Venire."""
     from venire import Qrels, Runs
-    from venire.evaluation.score import evaluate
+    from venire.evaluation.score import score_runs
 
-    print(evaluate(Qrels.read(qrels), Runs.read(run), MEASURES).mean[:, 0].tolist())
+    print(score_runs(Qrels.read(qrels), Runs.read(run), MEASURES).mean[:, 0].tolist())
 
 
 def theirs(qrels: str, run: str) -> None:

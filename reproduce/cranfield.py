@@ -18,7 +18,7 @@ from common import DATA, need, save, show
 from venire.agreement.pairs import Pair
 from venire.formats.collection import read_collection
 from venire.report.page import Page
-from venire.retrieval.systems import retrieve
+from venire.retrieval.systems import search_documents
 from venire.simulation.pools.assessors import SecondAssessor
 from venire.simulation.pools.replay import Pools
 from venire.simulation.pools.substitution import SimulatedSubstitution, substitute
@@ -101,7 +101,7 @@ def row(what: str, published: float, ours: float | None, digits: int) -> Row:
 def collection() -> tuple[Qrels, Runs, int]:
     """Return the judgments, the twelve runs and the number of documents."""
     found = read_collection(need(DATA / "cranfield"))
-    runs = retrieve(found.documents, found.topics, ties=TIES)
+    runs = search_documents(found.documents, found.topics, ties=TIES)
     return found.qrels["cranqrel"], runs, found.documents.height
 
 

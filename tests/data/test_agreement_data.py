@@ -12,7 +12,7 @@ import pytest
 from venire import Judgments, Qrels
 from venire.agreement.alpha import LEVELS, krippendorff_alpha
 from venire.agreement.pairs import Pair
-from venire.agreement.summary import agreement
+from venire.agreement.summary import measure_agreement
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("VENIRE_DATA") or ROOT / ".." / "shared" / "data").resolve()
@@ -36,7 +36,7 @@ def test_dl19_assessors():
     judgments = Judgments.read(DL19, columns=COLUMNS)
     codes = judgments.codes
     assert (codes.n_judgments, codes.n_items, codes.n_annotators) == (9_004, 4_511, 8)
-    result = agreement(judgments, relevant_from=2, bootstrap=200)
+    result = measure_agreement(judgments, relevant_from=2, bootstrap=200)
     assert result.topics.height == 43
     counts, grades = counts_of(judgments)
     for level in LEVELS[:3]:
@@ -60,7 +60,7 @@ def test_dl19_wide_round_of_eight():
             level_of_measurement=level,
         )
         assert krippendorff_alpha(judgments, level=level).value == pytest.approx(expected)
-    assert agreement(judgments, bootstrap=0).annotators["items"].to_list() == [188] * 8
+    assert measure_agreement(judgments, bootstrap=0).annotators["items"].to_list() == [188] * 8
 
 
 def test_dl19_an_assessor_beside_nist():

@@ -17,7 +17,7 @@ from venire.formats.collection import read_collection, read_run_files
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.pooling.statistics import summary
-from venire.retrieval.systems import SYSTEMS, retrieve
+from venire.retrieval.systems import SYSTEMS, search_documents
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("VENIRE_DATA") or ROOT / ".." / "shared" / "data").resolve()
@@ -58,7 +58,7 @@ def cranfield():
 def lists():
     found = cranfield()
     # Ties by ascending document number: the order of the collection.
-    runs = retrieve(found.documents, found.topics, ties="file-order")
+    runs = search_documents(found.documents, found.topics, ties="file-order")
     return Lists.of(runs, ties="file-order")
 
 
@@ -142,7 +142,7 @@ def test_deep_learning_2019():
 
 def test_a_written_run_reads_back_the_same(tmp_path):
     found = cranfield()
-    runs = retrieve(found.documents, found.topics, ["coordination"], ties="file-order")
+    runs = search_documents(found.documents, found.topics, ["coordination"], ties="file-order")
     runs.write(tmp_path / "coordination.run")
     again = Runs.read(tmp_path / "coordination.run").ranked(ties="file-order")
     mine = lists().frame.filter(pl.col("run_id") == "coordination")

@@ -9,8 +9,8 @@ import pytest
 
 from venire import Judgments, Qrels
 from venire.formats.collection import read_collection, read_run_files
-from venire.reliability.repeatability import Group, repeatability
-from venire.retrieval.systems import retrieve
+from venire.reliability.repeatability import Group, compare_groups
+from venire.retrieval.systems import search_documents
 from venire.simulation.campaigns.annotators_needed import annotators_needed
 from venire.simulation.campaigns.designs import Crowd, forecast, grid
 from venire.simulation.campaigns.next_best_trial import Trial, saved, trial
@@ -42,7 +42,7 @@ def test_dl19_runs_under_two_assessors_and_nist(runs):
         for at in (0, 1)
     }  # fmt: skip
     groups["NIST"] = Group(Qrels.read(DATA / "trec-dl19" / "qrels-pass.txt"))
-    found = repeatability(
+    found = compare_groups(
         groups, runs, ["AP(rel=2)", "nDCG@10", "P(rel=2)@10"], relevant_from=2, bootstrap=200
     )
     assert len(found.orders) == 9
@@ -73,7 +73,7 @@ def test_rf10_with_one_to_four_judges_against_gold():
 def cranfield():
     found = read_collection(DATA / "cranfield")
     (qrels,) = found.qrels.values()
-    return qrels, retrieve(found.documents, found.topics)
+    return qrels, search_documents(found.documents, found.topics)
 
 
 def test_next_best_judgment_saves_a_quarter(cranfield):

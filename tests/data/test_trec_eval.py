@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from venire import Qrels, Runs
-from venire.evaluation.score import evaluate
+from venire.evaluation.score import score_runs
 
 DATA = Path(os.environ.get("VENIRE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 pytestmark = pytest.mark.skipif(
@@ -65,7 +65,9 @@ def test_trec_evals_expected_output(output, qrels, run, topics):
     folder = DATA / "trec-eval"
     names = list(NAMES)
     measures = [at_level_2(NAMES[name]) if output.endswith("l") else NAMES[name] for name in names]
-    scores = evaluate(Qrels.read(folder / qrels), Runs.read(folder / run), measures, topics=topics)
+    scores = score_runs(
+        Qrels.read(folder / qrels), Runs.read(folder / run), measures, topics=topics
+    )
     compared = 0
     for line in (folder / output).read_text().splitlines():
         name, topic, value = (cell.strip() for cell in line.split("\t"))
@@ -105,7 +107,7 @@ def test_trec_dl19_agrees_with_pytrec_eval(rel):
         f"{name.partition('@')[0]}(rel={rel}){''.join(name.partition('@')[1:])}"
         for name in MEASURES.values()
     ]  # fmt: skip
-    scores = evaluate(qrels, runs, measures)
+    scores = score_runs(qrels, runs, measures)
     oracle = pytrec_eval.RelevanceEvaluator(qrels.to_dict(), set(MEASURES), relevance_level=rel)
     differing = set()
     for at, name in enumerate(scores.runs):

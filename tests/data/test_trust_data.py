@@ -11,14 +11,14 @@ import pytest
 from scipy.stats import kendalltau
 
 from venire import Judgments, Qrels, Runs
-from venire.evaluation.score import evaluate, rank
+from venire.evaluation.score import rank, score_runs
 from venire.formats.collection import read_collection, read_run_files
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.reliability.leave_one_out import leave_one_out
-from venire.reliability.summary import trust
+from venire.reliability.summary import assess_ranking
 from venire.reliability.unjudged import unjudged
-from venire.retrieval.systems import SYSTEMS, retrieve
+from venire.retrieval.systems import SYSTEMS, search_documents
 from venire.stats.rank_correlation import RankCorrelation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,7 +47,7 @@ def table(qrels, runs):
 def found(qrels, runs):
     names = {"query_id": "topic", "doc_id": "docno", "annotator_id": "assessor", "label": "grade"}
     path = DATA / "dl19-assessors" / "main_long.tsv"
-    return trust(qrels, runs, MEASURE, judgments=Judgments.read(path, columns=names))
+    return assess_ranking(qrels, runs, MEASURE, judgments=Judgments.read(path, columns=names))
 
 
 def test_unjudged_shares(table, qrels, runs):
@@ -93,7 +93,7 @@ def test_leave_one_out_is_scoring_without_the_unique_pairs(table, qrels, runs):
     unique = top.filter(mine).select(pair).join(others, on=pair, how="anti")
     frame = qrels.frame.join(unique, on=pair, how="anti")
     assert qrels.frame.height - frame.height == row["unique"]
-    scores = evaluate(Qrels(frame), runs, [MEASURE])
+    scores = score_runs(Qrels(frame), runs, [MEASURE])
     at = scores.runs.index(row["run_id"])
     assert scores.mean[0][at] == pytest.approx(row["score_without"])
     assert 1 + (scores.mean[0] > scores.mean[0][at]).sum() == row["rank_without"]
@@ -111,7 +111,7 @@ def test_rankings_under_nist_and_under_each_assessor(found, runs):
         mean = []
         for column in ("nist_grade", "grade"):
             graded = mine.select(query_id="topic", doc_id="docno", relevance=column)
-            scores = evaluate(Qrels.of(graded), runs, [MEASURE])
+            scores = score_runs(Qrels.of(graded), runs, [MEASURE])
             mean.append(scores.mean[0])
         assert one.order.tau == pytest.approx(kendalltau(*mean).statistic)
         assert 0 < one.order.tau_ap < 1
@@ -129,7 +129,7 @@ def test_the_verdict(found):
 def cranfield():
     found = read_collection(DATA / "cranfield")
     # Ties by ascending document number: the order of the collection.
-    runs = retrieve(found.documents, found.topics, ties="file-order")
+    runs = search_documents(found.documents, found.topics, ties="file-order")
     return runs, found.qrels["cranqrel"]
 
 
@@ -144,7 +144,7 @@ def pooled(cranfield, depth, systems=tuple(SYSTEMS)):
 
 
 def means(cranfield, qrels):
-    scores = evaluate(qrels, cranfield[0], ["AP"], ties="file-order")
+    scores = score_runs(qrels, cranfield[0], ["AP"], ties="file-order")
     return dict(zip(scores.runs, scores.mean[0], strict=True))
 
 

@@ -8,7 +8,7 @@ from venire import Judgments
 from venire.agreement.alpha import LEVELS, krippendorff_alpha
 from venire.agreement.fleiss import fleiss_kappa
 from venire.agreement.gwet import gwet_ac1, gwet_ac2
-from venire.agreement.summary import agreement
+from venire.agreement.summary import measure_agreement
 
 FEW = settings(max_examples=30, deadline=None)
 key = st.tuples(st.sampled_from("pqr"), st.sampled_from("abcd"), st.sampled_from("vwxyz"))
@@ -34,7 +34,7 @@ def near(one, two):
 def test_relabelling_annotators_changes_nothing(labels, names):
     renamed = dict(zip("vwxyz", names, strict=True))
     other = {(q, d, renamed[who]): label for (q, d, who), label in labels.items()}
-    one, two = (agreement(table(x), bootstrap=0) for x in (labels, other))
+    one, two = (measure_agreement(table(x), bootstrap=0) for x in (labels, other))
     for value in one.values:
         assert near(value.value, two[value.name].value), value.name
     assert one.sentence == two.sentence
@@ -57,7 +57,7 @@ def test_a_value_is_at_most_one_and_never_nan(labels):
         fleiss_kappa(judgments),
         gwet_ac1(judgments),
         gwet_ac2(judgments),
-        *agreement(judgments, bootstrap=5).values,
+        *measure_agreement(judgments, bootstrap=5).values,
     ]
     for value in values:
         if value.value is None:
@@ -72,7 +72,7 @@ def test_a_value_is_at_most_one_and_never_nan(labels):
 def test_equal_labels_are_one_or_undefined(labels):
     first = {}
     same = {(q, d, who): first.setdefault((q, d), x) for (q, d, who), x in labels.items()}
-    for value in agreement(table(same), bootstrap=0).values:
+    for value in measure_agreement(table(same), bootstrap=0).values:
         assert value.value is None or math.isclose(value.value, 1)
 
 
@@ -80,7 +80,7 @@ def test_equal_labels_are_one_or_undefined(labels):
 @given(judged)
 def test_items_judged_once_change_nothing(labels):
     more = {**labels, ("p", "only", "v"): 3, ("s", "only", "w"): 0}
-    one, two = (agreement(table(x), bootstrap=0) for x in (labels, more))
+    one, two = (measure_agreement(table(x), bootstrap=0) for x in (labels, more))
     for value in one.values:
         if value.name in ("cohen-kappa", "linear-kappa", "quadratic-kappa"):
             continue  # only where there are two annotators in all
@@ -98,5 +98,5 @@ def test_the_interval_holds_the_value(seed, noise):
         wrong = random.random(truth.shape) < noise
         said = np.where(wrong, random.integers(0, 4, truth.shape), truth)
         labels |= {(f"q{t}", f"d{d}", who): int(said[t, d]) for t in range(20) for d in range(20)}
-    for value in agreement(table(labels), bootstrap=200, seed=seed).values:
+    for value in measure_agreement(table(labels), bootstrap=200, seed=seed).values:
         assert value.low <= value.value <= value.high, value.name

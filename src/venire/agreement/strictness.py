@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from venire.agreement.summary import agreement
+from venire.agreement.summary import measure_agreement
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
 
@@ -138,7 +138,7 @@ def agreements(
         if table.codes.n_judgments == table.codes.n_items:
             notes.append(f"{name}: one judgment a pair, so nothing is said of agreement within it")
             continue
-        found = agreement(table, bootstrap=bootstrap, seed=seed)
+        found = measure_agreement(table, bootstrap=bootstrap, seed=seed)
         rows += [_row(name, name, found[one].name, found[one]) for one in WITHIN]
     scale = Scale.of(sorted({*np.unique(grades).tolist(), float(relevant_from)}))
     for a, b in combinations(range(len(names)), 2):
@@ -150,7 +150,7 @@ def agreements(
                 for at in (a, b)
             ]
         )
-        found = agreement(
+        found = measure_agreement(
             Judgments.of(both, scale=scale, repeats="error"),
             relevant_from=relevant_from,
             bootstrap=bootstrap,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
@@ -17,7 +18,10 @@ from venire.agreement.fleiss import formula
 from venire.agreement.value import Floats, Value, why
 from venire.agreement.words import sentence, warnings
 from venire.errors import BadSetting
+from venire.formats.load import JudgmentsLike, load_judgments
+from venire.formats.reading_options import ReadingOptions
 from venire.tables.judgments import KEY, Judgments
+from venire.tables.scale import Scale
 from venire.tables.schema import counted
 
 HEADLINE = "alpha-ordinal"
@@ -95,18 +99,33 @@ class Agreement:
         )
 
 
-def agreement(
-    judgments: Judgments,
+def measure_agreement(
+    judgments: JudgmentsLike,
     *,
+    columns: Mapping[str, str] | str | None = None,
+    scale: Scale | str | None = None,
+    drop_labels: Iterable[object] = (),
+    repeats: str | None = None,
     relevant_from: float | str | None = None,
     bootstrap: int = 1000,
     seed: int = 0,
 ) -> Agreement:
-    """Return how far the annotators of a table agree.
+    """Measure how far annotators agree, beyond chance and with intervals.
 
     Parameters
     ----------
-    judgments : Judgments
+    judgments : Judgments, path or dataframe
+        A table with ``query_id, doc_id, annotator_id, label``.
+    columns : mapping or str, optional
+        Venire's column names to those of the file: ``{"query_id": "topic"}``.
+    scale : Scale or str, optional
+        The whole scale, worst first: ``"0,1,2"``. By default the labels that occur.
+    drop_labels : iterable
+        Labels that mean "cannot judge"; their rows are left out and counted.
+    repeats : "last", "all", "first" or "error", optional
+        Which judgment counts where an annotator judged a pair more than once. By default the
+        last, by ``judged_at`` or else by the order of the rows; ``Judgments`` are taken as they
+        are.
     relevant_from : float or str, optional
         Smallest grade that counts as relevant, or its name; the scale's own by default.
     bootstrap : int
@@ -123,12 +142,17 @@ def agreement(
     --------
     >>> table = Judgments.from_dict({"query_id": ["q"] * 6, "doc_id": list("aabbcc"),
     ...     "annotator_id": ["x", "y"] * 3, "label": [0, 0, 1, 1, 0, 1]})
-    >>> result = agreement(table)
+    >>> result = measure_agreement(table)
     >>> result["overlap"].value
     0.5
     >>> result.sentence
     "Krippendorff's alpha (ordinal) is 0.44: below 0.67, a dubious basis for evaluation."
     """
+    reading = ReadingOptions.parse(
+        columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
+    )
+    # Nobody is their own second opinion: a repeat must not count as agreement.
+    judgments = load_judgments(judgments, reading, default_repeats="last")
     if bootstrap < 0:
         raise BadSetting(f"bootstrap is a number of resamples, 0 or more, not {bootstrap}")
     first = first_relevant(judgments.scale, relevant_from)

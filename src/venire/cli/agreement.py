@@ -57,7 +57,7 @@ def command(
     JUDGMENTS is CSV, TSV, JSON Lines or Parquet (gz, xz, zst too; - is standard input) with
     the columns query_id, doc_id, annotator_id, label.
     """
-    from venire.agreement.summary import agreement
+    from venire.agreement.summary import measure_agreement
 
     table = read_judgments(
         judgments,
@@ -67,7 +67,7 @@ def command(
         # Nobody is their own second opinion: here a repeat must not count as agreement.
         repeats=repeats or "last",
     )
-    result = agreement(table, relevant_from=relevant_from, bootstrap=bootstrap, seed=seed)
+    result = measure_agreement(table, relevant_from=relevant_from, bootstrap=bootstrap, seed=seed)
     notes = [result.sentence, *result.warnings, *result.notes]
     if folder:
         from venire.report.agreement import write_agreement

@@ -98,7 +98,7 @@ def evaluate_command(
 
     from venire.evaluation.fallback import evaluate_elsewhere, split
     from venire.evaluation.sampled import sampling_error
-    from venire.evaluation.score import ESTIMATES, evaluate
+    from venire.evaluation.score import ESTIMATES, score_runs
     from venire.evaluation.uncertain import GradeProbabilities, draw_scores
     from venire.formats.collection import read_run_files
     from venire.tables.qrels import Qrels
@@ -113,7 +113,7 @@ def evaluate_command(
     graded = Qrels.read(qrels).require_rows(qrels)
     table = read_run_files(runs, keep_going=keep_going)
     notes = list(table.notes)
-    scores = evaluate(graded, table, ours or ["NumRet"], topics=topics, ties=ties)
+    scores = score_runs(graded, table, ours or ["NumRet"], topics=topics, ties=ties)
     notes += [*graded.notes, *scores.notes]
     frame = scores.by_topic if by_topic else scores.frame
     if theirs:
@@ -238,8 +238,8 @@ def compare_command(
     """Compare every pair of runs: difference, interval, paired tests, corrected for many pairs."""
     from dataclasses import asdict
 
-    from venire.evaluation.compare import compare
-    from venire.evaluation.score import evaluate
+    from venire.evaluation.paired_tests import compare_systems
+    from venire.evaluation.score import score_runs
     from venire.formats.collection import read_run_files
     from venire.tables.qrels import Qrels
 
@@ -249,10 +249,10 @@ def compare_command(
     notes = list(table.notes)
     if table.frame["run_id"].n_unique() < 2:
         raise BadSetting("comparing needs at least two runs")
-    scores = evaluate(graded, table, wanted, topics=topics, ties=ties)
+    scores = score_runs(graded, table, wanted, topics=topics, ties=ties)
     rows: list[dict[str, Any]] = []
     for at, measure in enumerate(scores.measures):
-        found = compare(
+        found = compare_systems(
             scores, at, permutations=permutations, bootstraps=bootstraps, level=level, seed=seed
         )
         rows += [{"measure": str(measure), **asdict(pair)} for pair in found]

@@ -32,7 +32,7 @@ def run(
     options: dict[str, Any],
 ) -> None:
     """Read the groups and the runs, compare, and print a row for each measure and two groups."""
-    from venire.reliability.repeatability import MEASURES, repeatability
+    from venire.reliability.repeatability import MEASURES, compare_groups
 
     named = [_named(one, study) for one in campaigns]
     twice = next((name for name, _ in named if sum(name == one for one, _ in named) > 1), None)
@@ -42,7 +42,7 @@ def run(
         named, runs, study, database, model, reading, keep_going=keep_going
     )
     relevant = options.pop("relevant_from")
-    found = repeatability(
+    found = compare_groups(
         groups,
         table,
         measures or MEASURES,

@@ -67,7 +67,7 @@ def command(
 
     from venire.formats import write_qrels, write_runs
     from venire.formats.collection import read_collection
-    from venire.retrieval.systems import named, retrieve
+    from venire.retrieval.systems import named, search_documents
     from venire.tables.runs import Runs
     from venire.tables.schema import counted
 
@@ -76,7 +76,7 @@ def command(
     if not wanted:
         raise BadSetting("--fields names at least one column of the topics")
     folder_read = read_collection(collection)
-    runs = retrieve(
+    runs = search_documents(
         folder_read.documents, folder_read.topics, chosen, depth=depth, ties=ties, fields=wanted
     )
     rows: list[dict[str, Any]] = []

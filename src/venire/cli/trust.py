@@ -173,7 +173,7 @@ def command(
     measure = measures[0] if measures else "AP"
     from venire.evaluation.uncertain import GradeProbabilities
     from venire.formats.collection import read_run_files
-    from venire.reliability.summary import trust
+    from venire.reliability.summary import assess_ranking
     from venire.tables.qrels import Qrels
 
     if judgments is None and (columns or scale or drop_labels or repeats):
@@ -192,7 +192,7 @@ def command(
             drop_labels=drop_labels,
             repeats=repeats or "last",
         )
-    result = trust(
+    result = assess_ranking(
         graded,
         table,
         measure,

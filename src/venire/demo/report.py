@@ -11,7 +11,7 @@ from typing import Any
 from venire import plugins
 from venire.aggregation.check.truth import against_gold
 from venire.aggregation.posterior import Posterior
-from venire.evaluation.score import evaluate
+from venire.evaluation.score import score_runs
 from venire.formats import write_frame
 from venire.progress import Progress, silent
 from venire.report.aggregation import posterior_page
@@ -102,7 +102,7 @@ def _fit(judgments: Judgments, seed: int, progress: Progress) -> dict[str, Poste
 
 def _ndcg(qrels: Qrels, runs: Runs) -> dict[str, float]:
     """Return nDCG@10 of each system, best first."""
-    found = evaluate(qrels, runs, ["nDCG@10"]).frame.sort("nDCG@10", descending=True)
+    found = score_runs(qrels, runs, ["nDCG@10"]).frame.sort("nDCG@10", descending=True)
     return dict(found.iter_rows())
 
 

@@ -1,192 +1,139 @@
-"""Which of two systems is better, and how sure that is."""
+"""``venire.compare``: every pair of runs compared under qrels."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import polars as pl
 
 from venire.errors import BadSetting
-from venire.evaluation.score import Scores
+from venire.evaluation.grade_probabilities import GradeProbabilitiesLike, load_grade_probabilities
+from venire.evaluation.paired_tests import Comparison, compare_systems
+from venire.evaluation.score import Scores, score_runs
+from venire.evaluation.uncertain import Draws, draw_scores
+from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
+from venire.tables.runs import Runs
 
-Floats = NDArray[np.float64]
-CHUNK = 256
-"""Permutations worked on at once, so that memory does not grow with their number."""
+MEASURES = ("AP",)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One pair of systems under one measure.
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Every pair of runs, compared under each measure.
 
     Attributes
     ----------
-    first, second : str
-    difference : float
-        Mean of first minus second over topics.
-    low, high : float
-        Bootstrap interval of the difference.
-    p_t, p_randomisation : float or None
-        Two-sided paired tests; None (undefined) where the systems do not differ on any topic.
-    p_holm : float or None
-        p_randomisation after Holm's correction over all pairs.
-    p_tukey : float or None
-        Randomised Tukey HSD over all systems.
-    wins, ties, losses : int
-        Topics.
+    pairs : mapping of str to list of Comparison
+        By measure.
+    scores : Scores
+    draws : Draws or None
+        Scores under qrels drawn from a posterior; None without one.
+    notes : tuple of str
     """
 
-    first: str
-    second: str
-    difference: float
-    low: float
-    high: float
-    p_t: float | None
-    p_randomisation: float | None
-    p_holm: float | None
-    p_tukey: float | None
-    wins: int
-    ties: int
-    losses: int
+    pairs: Mapping[str, list[Comparison]]
+    scores: Scores
+    draws: Draws | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per measure and pair of runs: ``measure`` and the fields of Comparison.
+
+        With a posterior: ``first_better``, the share of drawn qrels under which the first run is
+        ahead.
+        """
+        rows = [
+            {"measure": measure, **asdict(pair)}
+            for measure, pairs in self.pairs.items()
+            for pair in pairs
+        ]
+        if self.draws is not None:
+            names = [str(measure) for measure in self.draws.measures]
+            for row in rows:
+                measure = names.index(row["measure"])
+                row["first_better"] = self.draws.better(row["first"], row["second"], measure)
+        return rows
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The rows as a table."""
+        return pl.DataFrame(self.rows, infer_schema_length=None)
 
 
 def compare(
-    scores: Scores,
-    measure: int = 0,
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: str | Sequence[str] = MEASURES,
     *,
+    topics: str = "qrels",
+    ties: str = "trec",
     permutations: int = 10_000,
     bootstraps: int = 5_000,
     level: float = 0.95,
+    posterior: GradeProbabilitiesLike | None = None,
+    draws: int = 200,
+    keep_going: bool = False,
     seed: int = 0,
-) -> list[Comparison]:
-    """Compare every pair of systems over the topics that all of them count.
-
-    Paired t-test; randomisation test (signs of the differences flipped at random, with 1
-    added to both counts so that p is never 0); percentile bootstrap over topics;
-    Holm (1979); randomised Tukey HSD (Carterette, ACM TOIS 30, 2012: scores permuted
-    among systems within each topic, largest minus smallest mean as the null).
+) -> Comparisons:
+    """Compare every pair of runs: difference, interval, paired tests corrected for many pairs.
 
     Parameters
     ----------
-    scores : Scores
-    measure : int
-        Which of the scores' measures.
-    permutations, bootstraps : int
+    qrels : Qrels, path, dataframe, or ``{query_id: {doc_id: relevance}}``
+    runs : Runs, path, list of paths, or dataframe
+        Two runs or more. A folder stands for the ``*.run`` files in it.
+    measures : str or sequence of str
+        Measures as ir_measures spells them.
+    topics : "qrels" or "run"
+        Average over all topics of the qrels (a missing one counts 0), or over those of a run.
+    ties : "trec", "docid-ascending" or "file-order"
+        Order of documents with equal scores.
+    permutations : int
+        Number of permutations per test.
+    bootstraps : int
+        Number of resamples for the interval.
     level : float
-        Of the interval.
+        Confidence level of the interval.
+    posterior : path, Posterior, Aggregation or GradeProbabilities, optional
+        Grade probabilities that the qrels were inferred from: adds ``first_better``.
+    draws : int
+        Number of qrels drawn from the posterior.
+    keep_going : bool
+        Whether to note and leave out a run file that cannot be read.
     seed : int
+
+    Raises
+    ------
+    VenireError
+        For input that cannot be used; see the page on errors.
     """
-    if permutations < 1 or bootstraps < 1:
-        raise BadSetting("permutations and bootstraps must be at least 1")
-    if not 0 < level < 1:
-        raise BadSetting(f"level is between 0 and 1, not {level}")
-    if len(scores.runs) < 2:
-        raise BadSetting("comparing needs at least two runs")
-    shared = scores.counted.all(axis=0)
-    if not shared.any():
-        raise BadSetting("there is no topic that all runs have")
-    values = scores.values[measure][:, shared]
-    rng = np.random.default_rng(seed)
-    pairs = list(combinations(range(len(scores.runs)), 2))
-    differences = np.stack([values[a] - values[b] for a, b in pairs])
-    low, high = _bootstrap(differences, bootstraps, level, rng)
-    p_randomisation = _randomisation(differences, permutations, rng)
-    p_tukey = _tukey(values, pairs, permutations, rng)
-    p_holm = holm(p_randomisation)
-    flat = ~np.any(differences != 0, axis=1)
-    p_t = _t_test(differences)
-    out = []
-    for at, (a, b) in enumerate(pairs):
-        difference = differences[at]
-        same = bool(flat[at])
-        out.append(
-            Comparison(
-                first=scores.runs[a],
-                second=scores.runs[b],
-                difference=float(difference.mean()),
-                low=float(low[at]),
-                high=float(high[at]),
-                p_t=None if same else _defined(p_t[at]),
-                p_randomisation=None if same else float(p_randomisation[at]),
-                p_holm=None if same else float(p_holm[at]),
-                p_tukey=None if same else float(p_tukey[at]),
-                wins=int((difference > 0).sum()),
-                ties=int((difference == 0).sum()),
-                losses=int((difference < 0).sum()),
-            )
+    names = (measures,) if isinstance(measures, str) else tuple(measures) or MEASURES
+    graded = load_qrels(qrels)
+    table = load_runs(runs, keep_going=keep_going)
+    _refuse_single(table)
+    scores = score_runs(graded, table, names, topics=topics, ties=ties)
+    pairs = {
+        str(measure): compare_systems(
+            scores, place, permutations=permutations, bootstraps=bootstraps, level=level, seed=seed
         )
-    return out
+        for place, measure in enumerate(scores.measures)
+    }
+    notes = list(table.notes)
+    drawn = None
+    if posterior is not None:
+        probabilities, source = load_grade_probabilities(posterior)
+        drawn = draw_scores(
+            probabilities, table, scores.measures, draws=draws, seed=seed, topics=topics, ties=ties
+        )
+        notes.append(f"first_better: share of {draws} qrels drawn from {source}, seed {seed}")
+    shared = int(scores.counted.all(axis=0).sum())
+    notes += [*graded.notes, *scores.notes, f"over {shared} topics that all runs count"]
+    return Comparisons(pairs, scores, drawn, tuple(notes))
 
 
-def _defined(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-def _t_test(differences: Floats) -> Floats:
-    from scipy.special import stdtr
-
-    n = differences.shape[1]
-    sd = differences.std(axis=1, ddof=1) if n > 1 else np.zeros(len(differences))
-    t = np.divide(
-        differences.mean(axis=1), sd / np.sqrt(n), out=np.full(len(differences), np.nan),
-        where=sd > 0,
-    )  # fmt: skip
-    p: Floats = 2.0 * stdtr(n - 1, -np.abs(t))
-    return p
-
-
-def _bootstrap(
-    differences: Floats, bootstraps: int, level: float, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Return the percentile interval of each mean difference."""
-    n = differences.shape[1]
-    # Counts of each topic in a resample: a matrix product instead of a gather.
-    counts = rng.multinomial(n, np.full(n, 1.0 / n), size=bootstraps).astype(np.float64) / n
-    means = differences @ counts.T
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(means, [tail, 1.0 - tail], axis=1)
-    return low, high
-
-
-def _randomisation(differences: Floats, permutations: int, rng: np.random.Generator) -> Floats:
-    """Return two-sided p-values; all pairs see the same flips."""
-    observed = np.abs(differences.mean(axis=1))
-    n = differences.shape[1]
-    beaten = np.zeros(len(differences))
-    for start in range(0, permutations, CHUNK):
-        size = min(CHUNK, permutations - start)
-        signs = rng.choice([-1.0, 1.0], (n, size))
-        null = np.abs(differences @ signs) / n
-        beaten += (null >= observed[:, None] - 1e-12).sum(axis=1)
-    return (beaten + 1.0) / (permutations + 1.0)
-
-
-def _tukey(
-    values: Floats, pairs: list[tuple[int, int]], permutations: int, rng: np.random.Generator
-) -> Floats:
-    """Return p-values of every pair against the largest difference under the null."""
-    observed = np.array([abs(values[a].mean() - values[b].mean()) for a, b in pairs])
-    beaten = np.zeros(len(pairs))
-    for start in range(0, permutations, CHUNK):
-        size = min(CHUNK, permutations - start)
-        shuffled = rng.permuted(np.broadcast_to(values, (size, *values.shape)), axis=1)
-        means = shuffled.mean(axis=2)
-        spread = means.max(axis=1) - means.min(axis=1)
-        beaten += (spread[None, :] >= observed[:, None] - 1e-12).sum(axis=1)
-    return (beaten + 1.0) / (permutations + 1.0)
-
-
-def holm(p: Floats) -> Floats:
-    """Return p-values corrected by Holm's step-down method.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(2).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p)
-    steps = p[order] * np.arange(p.size, 0, -1)
-    out = np.empty_like(p)
-    out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return out
+def _refuse_single(runs: Runs) -> None:
+    if runs.frame["run_id"].n_unique() < 2:
+        raise BadSetting("must hold at least two runs", argument="runs")

@@ -74,7 +74,7 @@ def sampling_error(
     measures : sequence of str or Measure
         Of xinfAP, infAP, infNDCG, infNumRel.
     topics, ties : str
-        As for :func:`venire.evaluation.score.evaluate`.
+        As for :func:`venire.evaluation.score.score_runs`.
 
     Raises
     ------

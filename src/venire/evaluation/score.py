@@ -79,7 +79,7 @@ class Scores:
         )
 
 
-def evaluate(
+def score_runs(
     qrels: Qrels,
     runs: Runs,
     measures: Sequence[str | Measure] = ("AP", "nDCG@10", "P@10"),
@@ -114,7 +114,7 @@ def evaluate(
     --------
     >>> qrels = Qrels.from_dict({"q": {"a": 1, "b": 0}})
     >>> runs = Runs.from_dict({"q": {"b": 2.0, "a": 1.0}})
-    >>> evaluate(qrels, runs, ["RR", "P@1"]).frame.rows()
+    >>> score_runs(qrels, runs, ["RR", "P@1"]).frame.rows()
     [('run', 0.5, 0.0)]
     """
     if topics not in TOPICS:

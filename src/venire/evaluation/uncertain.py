@@ -53,21 +53,34 @@ class GradeProbabilities:
         if place.is_dir():
             place = place / "items.parquet"
         frame, _ = read_frame(place)
-        columns = [name for name in frame.columns if name.startswith("p(") and name[-1:] == ")"]
-        missing = [name for name in PAIR if name not in frame.columns]
+        return cls.of(frame, str(place))
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, name: str = "table") -> GradeProbabilities:
+        """Return the grade probabilities in the columns ``p(<grade>)`` of a table of items.
+
+        Raises
+        ------
+        BadLine
+            For a table without grade probabilities; ``name`` is what the error calls it.
+        """
+        columns = [
+            column for column in frame.columns if column.startswith("p(") and column[-1:] == ")"
+        ]
+        missing = [column for column in PAIR if column not in frame.columns]
         if missing or not columns:
             raise BadLine(
-                str(place), None, "has no grade probabilities; give the folder that "
+                name, None, "has no grade probabilities; give the folder that "
                 "venire aggregate -o wrote, or items.parquet in it"
             )  # fmt: skip
         try:
-            grades = np.array([int(float(name[2:-1])) for name in columns], np.int64)
+            grades = np.array([int(float(column[2:-1])) for column in columns], np.int64)
         except ValueError:
             # A scale with names: its grades are 0, 1, 2, ... in the order of the columns.
             grades = np.arange(len(columns), dtype=np.int64)
         probabilities = frame.select(pl.col(columns).cast(pl.Float64)).to_numpy()
         if not np.isfinite(probabilities).all() or (probabilities < -1e-9).any():
-            raise BadLine(str(place), None, "holds a grade probability that is none")
+            raise BadLine(name, None, "holds a grade probability that is none")
         return cls(frame.select(pl.col(PAIR).cast(pl.String)), probabilities, grades)
 
 
@@ -127,7 +140,7 @@ def draw_scores(
     draws : int
     seed : int
     topics, ties : str
-        As for :func:`venire.evaluation.score.evaluate`.
+        As for :func:`venire.evaluation.score.score_runs`.
 
     Raises
     ------

@@ -29,7 +29,7 @@ def depth_curve(
     grades : int64 [P]
     measure : str or Measure
     topics : "qrels" or "run"
-        As in :func:`venire.evaluation.score.evaluate`.
+        As in :func:`venire.evaluation.score.score_runs`.
 
     Returns
     -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from venire.errors import BadSetting
-from venire.evaluation.compare import Comparison, compare
+from venire.evaluation.paired_tests import Comparison, compare_systems
 from venire.evaluation.score import Scores
 
 
@@ -57,6 +57,6 @@ def discriminative_power(
     """
     if not 0 < alpha < 1:
         raise BadSetting(f"alpha is between 0 and 1, not {alpha}")
-    found = compare(scores, measure, permutations=permutations, bootstraps=1, seed=seed)
+    found = compare_systems(scores, measure, permutations=permutations, bootstraps=1, seed=seed)
     apart = sum(pair.p_tukey is not None and pair.p_tukey < alpha for pair in found)
     return DiscriminativePower(apart, len(found), apart / len(found), alpha, tuple(found))

@@ -78,7 +78,7 @@ def leave_one_out(
         Run to group: runs of one group hide each other's unique documents, so they are left out
         together. A run it does not name is a group of its own.
     topics : "qrels" or "run"
-        As in :func:`venire.evaluation.score.evaluate`.
+        As in :func:`venire.evaluation.score.score_runs`.
 
     Raises
     ------

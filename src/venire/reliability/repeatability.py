@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from venire.agreement.strictness import agreements, strictest, strictness
 from venire.errors import BadSetting, NoOverlap
-from venire.evaluation.compare import compare
+from venire.evaluation.paired_tests import compare_systems
 from venire.evaluation.ranks import ABSENT
 from venire.evaluation.score import Scores, rank, score
 from venire.measures import Measure, parse
@@ -100,7 +100,7 @@ class Repeatability:
     version: str
 
 
-def repeatability(
+def compare_groups(
     groups: Mapping[str, Group],
     runs: Runs,
     measures: Sequence[str | Measure] = MEASURES,
@@ -133,7 +133,7 @@ def repeatability(
     relevant_from : float
         Smallest relevant grade, for agreement.
     topics, ties : str
-        As for :func:`venire.evaluation.score.evaluate`.
+        As for :func:`venire.evaluation.score.score_runs`.
     permutations, bootstrap : int
         Of the tests and of the intervals.
     seed : int
@@ -152,7 +152,7 @@ def repeatability(
     >>> one = Runs.from_dict({"q": {"a": 2.0, "b": 1.0}, "r": {"b": 2.0}}, run_id="one")
     >>> two = Runs.from_dict({"q": {"b": 2.0, "a": 1.0}, "r": {"a": 2.0}}, run_id="two")
     >>> both = Runs(pl.concat([one.frame, two.frame]))
-    >>> repeatability({"crowd": crowd, "expert": expert}, both, ["AP"]).orders[0]["tau"]
+    >>> compare_groups({"crowd": crowd, "expert": expert}, both, ["AP"]).orders[0]["tau"]
     1.0
     """
     if len(groups) < 2:
@@ -292,7 +292,7 @@ def _orders(
 def _told_apart(scores: Scores, measure: int, permutations: int, seed: int) -> set[frozenset[str]]:
     if scores.counted.all(axis=0).sum() < 2:
         return set()
-    found = compare(scores, measure, permutations=permutations, bootstraps=1, seed=seed)
+    found = compare_systems(scores, measure, permutations=permutations, bootstraps=1, seed=seed)
     return {
         frozenset((one.first, one.second))
         for one in found

@@ -103,7 +103,7 @@ class Trust:
         return [{"risk": row.pop("name"), "verdict": row.pop("light"), **row} for row in rows]
 
 
-def trust(
+def assess_ranking(
     qrels: Qrels,
     runs: Runs,
     measure: str | Measure = "AP",
@@ -140,7 +140,7 @@ def trust(
     groups : mapping, optional
         Run to group, see :func:`venire.reliability.leave_one_out.leave_one_out`.
     topics, ties : str
-        As in :func:`venire.evaluation.score.evaluate`.
+        As in :func:`venire.evaluation.score.score_runs`.
     permutations : int
         Of each test; more for the judges where there are many.
     seed : int
@@ -158,7 +158,7 @@ def trust(
     >>> qrels = Qrels.from_dict({"q": {"a": 1, "b": 0}, "r": {"x": 1, "y": 0}})
     >>> good = Runs.from_dict({"q": {"a": 2, "b": 1}, "r": {"x": 2, "y": 1}}, run_id="good")
     >>> poor = Runs.from_dict({"q": {"b": 2, "a": 1}, "r": {"z": 2, "x": 1}}, run_id="poor")
-    >>> found = trust(qrels, Runs(pl.concat([good.frame, poor.frame])))
+    >>> found = assess_ranking(qrels, Runs(pl.concat([good.frame, poor.frame])))
     >>> found["outsiders underrated"].light, found["outsiders underrated"].number
     ('amber', 0.25)
     """

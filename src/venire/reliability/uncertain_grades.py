@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from venire.evaluation.score import evaluate
+from venire.evaluation.score import score_runs
 from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 from venire.measures import Measure
 from venire.stats.rank_correlation import places, tau_b
@@ -80,7 +80,7 @@ def uncertain_grades(
     measure : str or Measure
     draws, seed : int
     topics, ties : str
-        As for :func:`venire.evaluation.score.evaluate`.
+        As for :func:`venire.evaluation.score.score_runs`.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def uncertain_grades(
     # Not the mean grades: rounded to whole ones they meet in the middle of the scale.
     likeliest = uncertain.grades[np.argmax(uncertain.probabilities, axis=1)]
     settled = Qrels.of(uncertain.pairs.with_columns(pl.Series("relevance", likeliest)))
-    scores = evaluate(settled, runs, [measure], topics=topics, ties=ties)
+    scores = score_runs(settled, runs, [measure], topics=topics, ties=ties)
     score = scores.mean[0]
     known = [tau_b(score, one) for one in drawn.values[:, 0]]
     low, high = drawn.interval()

@@ -66,7 +66,7 @@ def named(names: Iterable[str]) -> dict[str, System]:
     return chosen
 
 
-def retrieve(
+def search_documents(
     documents: pl.DataFrame,
     topics: pl.DataFrame,
     systems: Iterable[str] = ("all",),
@@ -84,7 +84,7 @@ def retrieve(
     --------
     >>> documents = pl.DataFrame({"doc_id": ["a", "b"], "text": ["a wing", "a body and a wing"]})
     >>> topics = pl.DataFrame({"query_id": ["q1"], "title": ["wing"]})
-    >>> retrieve(documents, topics, ["bm25"]).frame["doc_id"].to_list()
+    >>> search_documents(documents, topics, ["bm25"]).frame["doc_id"].to_list()
     ['a', 'b']
     """
     indexes: dict[Analyzer, Index] = {}

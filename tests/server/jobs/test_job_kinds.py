@@ -7,10 +7,10 @@ import pytest
 
 from studies_for_tests import judge_batch, make_study
 from venire.aggregation.dawid_skene import DawidSkene
-from venire.agreement.summary import agreement
+from venire.agreement.summary import measure_agreement
 from venire.errors import BadSetting, UnknownName
-from venire.evaluation.score import evaluate as score
-from venire.reliability.summary import trust as trust_of
+from venire.evaluation.score import score_runs as score
+from venire.reliability.summary import assess_ranking as trust_of
 from venire.server.jobs import aggregate, evaluate, trust
 from venire.server.jobs import agreement as agreement_job
 from venire.server.jobs import queue as jobs
@@ -113,7 +113,7 @@ def test_trust_keeps_its_page(store, study):
 def test_agreement_is_that_of_the_judgments_that_count(store, study):
     job, result = do(store, study, "agreement", bootstrap=20, seed=5)
     with store.reading() as session:
-        wanted = agreement(results.judgments(session, study), bootstrap=20, seed=5)
+        wanted = measure_agreement(results.judgments(session, study), bootstrap=20, seed=5)
     assert result["sentence"] == wanted.sentence
     assert [row["value"] for row in result["rows"]] == [row["value"] for row in wanted.rows]
     assert kept(store, job, "annotators.parquet").height == 3

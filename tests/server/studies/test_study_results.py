@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from studies_for_tests import AT, event, judge_batch, make_study
-from venire.agreement.summary import agreement
+from venire.agreement.summary import measure_agreement
 from venire.errors import BadSetting, DataError, NotFound
 from venire.server.judging.events import record
 from venire.server.judging.next_batch import next_batch
@@ -66,7 +66,7 @@ def test_the_judgments_that_count(store):
     assert len(table(store, study, gold=True)) == 15
     assert len(table(store, study, campaign_id=campaign)) == 9
     assert len(table(store, study, campaign_id="other")) == 0
-    assert agreement(found, bootstrap=0)["alpha-ordinal"].value is not None
+    assert measure_agreement(found, bootstrap=0)["alpha-ordinal"].value is not None
 
 
 def test_what_was_rejected_does_not_count_and_stays_in_the_raw_record(store):

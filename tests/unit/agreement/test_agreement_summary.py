@@ -9,7 +9,7 @@ from venire.agreement.alpha import krippendorff_alpha
 from venire.agreement.bootstrap import percentile, resample
 from venire.agreement.breakdown import with_the_rest
 from venire.agreement.pairs import Pair
-from venire.agreement.summary import HEADLINE, agreement
+from venire.agreement.summary import HEADLINE, measure_agreement
 from venire.agreement.value import ONE_LABEL
 from venire.agreement.words import band
 from venire.errors import BadSetting
@@ -26,7 +26,7 @@ RARE = {(1, 1): 10, (1, 0): 15, (0, 1): 15, (0, 0): 360}
 
 def test_the_figures_of_two_are_those_of_the_pair():
     judgments = counted(RARE)
-    result = agreement(judgments, bootstrap=0)
+    result = measure_agreement(judgments, bootstrap=0)
     pair = Pair.of(judgments, "x", "y").values()
     for name, value in pair.items():
         ours = "fleiss-kappa" if name == "pooled-kappa" else name
@@ -37,7 +37,7 @@ def test_the_figures_of_two_are_those_of_the_pair():
 
 
 def test_high_agreement_low_kappa_is_warned_of():
-    result = agreement(counted(RARE), bootstrap=0)
+    result = measure_agreement(counted(RARE), bootstrap=0)
     first, second = result.warnings
     assert first.startswith("high agreement, low kappa: 92.5% of pairs of labels agree")
     assert "kappa is 0.36" in first
@@ -45,16 +45,20 @@ def test_high_agreement_low_kappa_is_warned_of():
     # 50 of 800 labels are relevant.
     assert second.startswith("relevant documents are rare (6.2% of the labels, from grade 1)")
     assert "positive agreement (0.40) and overlap (0.25)" in second
-    fair = agreement(counted({(1, 1): 300, (1, 0): 20, (0, 1): 10, (0, 0): 70}), bootstrap=0)
+    fair = measure_agreement(
+        counted({(1, 1): 300, (1, 0): 20, (0, 1): 10, (0, 0): 70}), bootstrap=0
+    )
     assert fair.warnings == ()
 
 
 def test_the_sentence_says_the_band():
-    fair = agreement(counted({(1, 1): 300, (1, 0): 20, (0, 1): 10, (0, 0): 70}), bootstrap=0)
+    fair = measure_agreement(
+        counted({(1, 1): 300, (1, 0): 20, (0, 1): 10, (0, 0): 70}), bootstrap=0
+    )
     assert fair.sentence == (
         "Krippendorff's alpha (ordinal) is 0.78: between 0.67 and 0.8, fair agreement."
     )
-    assert "dubious" in agreement(counted(RARE), bootstrap=0).sentence
+    assert "dubious" in measure_agreement(counted(RARE), bootstrap=0).sentence
     assert [band(x).split(",")[1] for x in (0.81, 0.8, 0.67, 0.66)] == [
         " good agreement",
         " fair agreement",
@@ -64,7 +68,7 @@ def test_the_sentence_says_the_band():
 
 
 def test_ac1_never_leads_and_stands_beside_overlap():
-    names = [value.name for value in agreement(counted(RARE), bootstrap=0).values]
+    names = [value.name for value in measure_agreement(counted(RARE), bootstrap=0).values]
     assert names[0] == HEADLINE
     at = names.index("gwet-ac1")
     assert at > names.index("fleiss-kappa")
@@ -74,9 +78,9 @@ def test_ac1_never_leads_and_stands_beside_overlap():
 
 def test_intervals_are_seeded_and_hold_the_value():
     judgments = table(random_rows(0, items=400, topics=20))
-    one, two = (agreement(judgments, bootstrap=200, seed=4) for _ in range(2))
+    one, two = (measure_agreement(judgments, bootstrap=200, seed=4) for _ in range(2))
     assert one.values == two.values
-    assert one.values != agreement(judgments, bootstrap=200, seed=5).values
+    assert one.values != measure_agreement(judgments, bootstrap=200, seed=5).values
     for value in one.values:
         assert value.low < value.value < value.high
     assert "intervals: 95%, percentiles of 200 resamples of 20 topics, seed 4" in one.notes
@@ -96,12 +100,12 @@ def test_the_interval_is_that_of_a_plain_bootstrap():
             for _, d, a, label in mine
         ]
         plain.append(krippendorff_alpha(table(drawn, scale="0,1,2,3")).value)
-    value = agreement(judgments, bootstrap=30, seed=7)[HEADLINE]
+    value = measure_agreement(judgments, bootstrap=30, seed=7)[HEADLINE]
     assert (value.low, value.high) == pytest.approx(np.quantile(plain, [0.025, 0.975]), abs=1e-9)
 
 
 def test_one_topic_has_no_interval():
-    result = agreement(table(four_coders()))
+    result = measure_agreement(table(four_coders()))
     assert all(value.low is None for value in result.values)
     assert "low" not in result.rows[0]
     assert any("at least two topics" in note for note in result.notes)
@@ -109,8 +113,8 @@ def test_one_topic_has_no_interval():
 
 def test_topics_without_a_pair_are_not_drawn():
     rows = [*random_rows(0), ("lonely", "z", "a0", 1)]
-    plain = agreement(table(random_rows(0)), bootstrap=50)
-    with_one = agreement(table(rows), bootstrap=50)
+    plain = measure_agreement(table(random_rows(0)), bootstrap=50)
+    with_one = measure_agreement(table(rows), bootstrap=50)
     assert with_one[HEADLINE] == plain[HEADLINE]
     lonely = with_one.topics.filter(with_one.topics["query_id"] == "lonely").to_dicts()[0]
     assert lonely["alpha_ordinal"] is None
@@ -121,7 +125,7 @@ def test_undefined_draws_are_counted():
     # Of two topics one uses a single label: drawn twice it gives nothing.
     rows = [("a", d, who, 0) for d in "12" for who in "xy"]
     rows += [("b", d, who, int(d == "1")) for d in "12" for who in "xy"]
-    result = agreement(table(rows), bootstrap=400)
+    result = measure_agreement(table(rows), bootstrap=400)
     assert result[HEADLINE].value == 1.0
     note = next(note for note in result.notes if "are left out" in note)
     assert "alpha-ordinal" in note
@@ -130,7 +134,7 @@ def test_undefined_draws_are_counted():
 
 def test_one_label_is_undefined_everywhere():
     rows = [(q, d, who, 0) for q in "pq" for d in "ab" for who in "xyz"]
-    result = agreement(table(rows, scale="0,1,2"))
+    result = measure_agreement(table(rows, scale="0,1,2"))
     for value in result.values:
         if value.name in ("agreement", "binary-agreement", "negative-agreement"):
             assert value.value == 1.0
@@ -146,7 +150,7 @@ def test_one_label_is_undefined_everywhere():
 
 def test_topics_are_those_of_their_own_table():
     rows = random_rows(5)
-    result = agreement(table(rows), bootstrap=0)
+    result = measure_agreement(table(rows), bootstrap=0)
     for row in result.topics.to_dicts():
         own = table([one for one in rows if one[0] == row["query_id"]], scale="0,1,2,3")
         assert row["alpha_ordinal"] == pytest.approx(krippendorff_alpha(own).value)
@@ -158,7 +162,7 @@ def test_grades_by_hand():
     rows = []
     for doc, (one, two) in {"a": (0, 0), "b": (0, 1), "c": (1, 1), "d": (1, 2)}.items():
         rows += [("q", doc, "x", one), ("q", doc, "y", two)]
-    grades = agreement(table(rows), bootstrap=0).grades
+    grades = measure_agreement(table(rows), bootstrap=0).grades
     assert grades["judgments"].to_list() == [3, 4, 1]
     assert grades["share"].to_list() == [3 / 8, 1 / 2, 1 / 8]
     assert grades["agreement"].to_list() == pytest.approx([2 / 3, 1 / 2, 0])
@@ -173,7 +177,7 @@ def test_annotators_of_two_are_their_pair():
     theirs = np.clip(mine + random.integers(-1, 2, 100), 0, 2)
     rows = [("q", f"d{at}", "x", int(label)) for at, label in enumerate(mine)]
     rows += [("q", f"d{at}", "y", int(label)) for at, label in enumerate(theirs)]
-    frame = agreement(table(rows), bootstrap=0).annotators
+    frame = measure_agreement(table(rows), bootstrap=0).annotators
     assert frame["kappa"].to_list() == pytest.approx([cohen_kappa_score(mine, theirs)] * 2)
     squared = cohen_kappa_score(mine, theirs, weights="quadratic")
     assert frame["quadratic_kappa"].to_list() == pytest.approx([squared] * 2)
@@ -199,14 +203,14 @@ def test_annotators_with_the_rest_by_counting():
 
 def test_nobody_is_their_own_second_opinion():
     rows = [("q", "a", "x", 0), ("q", "a", "x", 1), ("q", "b", "x", 0), ("q", "b", "y", 0)]
-    result = agreement(table(rows, repeats="all"), bootstrap=0)
+    result = measure_agreement(table(rows, repeats="all"), bootstrap=0)
     x = result.annotators.filter(result.annotators["annotator_id"] == "x").to_dicts()[0]
     assert (x["judgments"], x["items"], x["agreement"]) == (3, 1, 1.0)
     assert any(note.startswith("1 repeated judgment count") for note in result.notes)
 
 
 def test_notes_count():
-    notes = agreement(table(four_coders()), bootstrap=0).notes
+    notes = measure_agreement(table(four_coders()), bootstrap=0).notes
     assert notes[0] == "41 judgments, 4 annotators, 12 items"
     assert notes[1] == "1 item with one judgment left out: no pair to compare"
     assert notes[2].startswith("fleiss-kappa: 2 to 4 judgments an item")
@@ -214,28 +218,28 @@ def test_notes_count():
 
 def test_relevant_from():
     judgments = table(random_rows(0))
-    assert agreement(judgments, bootstrap=0).relevant_from == 1
-    assert agreement(judgments, relevant_from=2, bootstrap=0).relevant_from == 2
-    assert agreement(judgments, relevant_from="2", bootstrap=0).relevant_from == 2
+    assert measure_agreement(judgments, bootstrap=0).relevant_from == 1
+    assert measure_agreement(judgments, relevant_from=2, bootstrap=0).relevant_from == 2
+    assert measure_agreement(judgments, relevant_from="2", bootstrap=0).relevant_from == 2
     with pytest.raises(BadSetting, match=r"relevant from 0\.5: no grade"):
-        agreement(judgments, relevant_from=0.5)
+        measure_agreement(judgments, relevant_from=0.5)
     with pytest.raises(BadSetting, match="0 or more, not -1"):
-        agreement(judgments, bootstrap=-1)
-    everything = agreement(judgments, relevant_from=0, bootstrap=0)
+        measure_agreement(judgments, bootstrap=-1)
+    everything = measure_agreement(judgments, relevant_from=0, bootstrap=0)
     assert everything["overlap"].value == 1.0
     assert everything["negative-agreement"].value is None
     assert everything["binary-kappa"].notes == ("undefined, everything was judged relevant",)
 
 
 def test_an_empty_table():
-    result = agreement(table([], scale="0,1"))
+    result = measure_agreement(table([], scale="0,1"))
     assert all(value.value is None for value in result.values)
     assert result.topics.height == 0
     assert result.warnings == ()
 
 
 def test_a_result_is_frozen():
-    result = agreement(table(four_coders()), bootstrap=0)
+    result = measure_agreement(table(four_coders()), bootstrap=0)
     with pytest.raises(dataclasses.FrozenInstanceError):
         result.seed = 1
     with pytest.raises(KeyError):

@@ -10,7 +10,7 @@ import pytest
 from venire import Qrels, Runs
 from venire.errors import BadSetting, DataError
 from venire.evaluation.sampled import sampling_error
-from venire.evaluation.score import evaluate
+from venire.evaluation.score import score_runs
 
 
 def strata_of(size, drawn, found):
@@ -111,13 +111,13 @@ def test_a_single_document_of_a_stratum_is_counted():
 @pytest.mark.parametrize("measure", ["xinfAP", "xinfAP(corrected=True)", "infAP", "infNDCG"])
 def test_adaptive_qrels_are_refused(measure):
     qrels = replace(strata_of((10,), (5,), (3,)), adaptive="bandit-max-mean")
-    for ask in (evaluate, sampling_error):
+    for ask in (score_runs, sampling_error):
         with pytest.raises(DataError, match=r"adaptive pool \(bandit-max-mean\)"):
             ask(qrels, in_order(qrels), [measure])
 
 
 def test_plain_measures_of_adaptive_qrels_carry_a_note():
     qrels = replace(strata_of((10,), (5,), (3,)), adaptive="move-to-front")
-    found = evaluate(qrels, in_order(qrels), ["AP"])
+    found = score_runs(qrels, in_order(qrels), ["AP"])
     assert any("adaptive pool (move-to-front)" in note for note in found.notes)
-    assert not evaluate(replace(qrels, adaptive=""), in_order(qrels), ["AP"]).notes
+    assert not score_runs(replace(qrels, adaptive=""), in_order(qrels), ["AP"]).notes

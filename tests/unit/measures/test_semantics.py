@@ -4,7 +4,7 @@ import pytest
 
 from venire import Qrels, Runs
 from venire.errors import DataError, NoOverlap
-from venire.evaluation.score import evaluate
+from venire.evaluation.score import score_runs
 
 
 def qrels(text):
@@ -75,7 +75,7 @@ ROWS = {
 @pytest.mark.parametrize("row", ROWS)
 def test_row(row):
     judged, ranked, expected = ROWS[row]
-    scores = evaluate(qrels(judged), run(ranked), list(expected))
+    scores = score_runs(qrels(judged), run(ranked), list(expected))
     digits = 1e-9 if row == 16 else 5e-5
     found = dict(zip(expected, scores.mean[:, 0], strict=True))
     assert found == pytest.approx(expected, abs=digits)
@@ -83,7 +83,7 @@ def test_row(row):
 
 def test_row_14_a_topic_without_relevant_documents_counts_zero_and_is_named():
     judged = Qrels.from_dict({"q1": {"a": 1}, "q2": {"b": 0}})
-    scores = evaluate(judged, Runs.from_dict({"q1": {"a": 1}, "q2": {"b": 1}}), ["AP"])
+    scores = score_runs(judged, Runs.from_dict({"q1": {"a": 1}, "q2": {"b": 1}}), ["AP"])
     assert scores.mean.tolist() == [[0.5]]
     assert "no document is relevant for topic q2: counted as 0" in scores.notes
 
@@ -93,23 +93,23 @@ def test_row_15_untidy_files_are_read(tmp_path):
     judged.write_bytes("\ufeff  q\t0  a\u00a0b 1\r\nq 0 c\t\t0".encode())
     ranked = tmp_path / "run"
     ranked.write_bytes("q Q0 c 1 2.0 r\r\n\r\n\tq\tQ0\ta\u00a0b  2 1.0 r".encode())
-    assert evaluate(Qrels.read(judged), Runs.read(ranked), ["RR"]).mean.tolist() == [[0.5]]
+    assert score_runs(Qrels.read(judged), Runs.read(ranked), ["RR"]).mean.tolist() == [[0.5]]
 
 
 def test_the_average_is_over_the_qrels_or_over_the_run():
     judged = Qrels.from_dict({"q1": {"a": 1}, "q2": {"b": 1}})
     ranked = Runs.from_dict({"q1": {"a": 1.0}})
-    all_topics = evaluate(judged, ranked, ["AP", "NumRel"])
+    all_topics = score_runs(judged, ranked, ["AP", "NumRel"])
     assert all_topics.mean[:, 0].tolist() == [0.5, 2.0]
     assert "run run has nothing for topic q2: each counts 0" in all_topics.notes
-    assert evaluate(judged, ranked, ["AP", "NumRel"], topics="run").mean[:, 0].tolist() == [1, 1]
+    assert score_runs(judged, ranked, ["AP", "NumRel"], topics="run").mean[:, 0].tolist() == [1, 1]
 
 
 def test_ties_by_every_rule():
     judged = Qrels.from_dict({"q": {"b": 1}})
     ranked = Runs.from_dict({"q": {"b": 1.0, "c": 1.0, "a": 1.0}})
     found = {
-        ties: evaluate(judged, ranked, ["RR"], ties=ties).mean[0, 0]
+        ties: score_runs(judged, ranked, ["RR"], ties=ties).mean[0, 0]
         for ties in ("trec", "docid-ascending", "file-order")
     }
     assert found == {"trec": 0.5, "docid-ascending": 0.5, "file-order": 1.0}
@@ -117,9 +117,9 @@ def test_ties_by_every_rule():
 
 def test_nothing_in_common_names_a_few_of_each():
     with pytest.raises(NoOverlap, match="qrels have q1; runs have Q1"):
-        evaluate(Qrels.from_dict({"q1": {"a": 1}}), Runs.from_dict({"Q1": {"a": 1}}), ["AP"])
+        score_runs(Qrels.from_dict({"q1": {"a": 1}}), Runs.from_dict({"Q1": {"a": 1}}), ["AP"])
 
 
 def test_decimal_grades_are_refused():
     with pytest.raises(DataError, match="whole grades"):
-        evaluate(Qrels.from_dict({"q": {"a": 0.5}}), Runs.from_dict({"q": {"a": 1}}), ["AP"])
+        score_runs(Qrels.from_dict({"q": {"a": 0.5}}), Runs.from_dict({"q": {"a": 1}}), ["AP"])

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import hypergeom
 
 from venire import Qrels, Runs
-from venire.evaluation.score import evaluate
+from venire.evaluation.score import score_runs
 
 SAMPLED = {
     "d00": 2, "d01": 2, "d02": 0, "d03": 2, "d04": 1, "d05": 1, "d06": 1, "d07": 1, "d08": 1,
@@ -37,13 +37,13 @@ def nist(path):
 def test_nists_example(tmp_path):
     qrels = nist(tmp_path / "sample.qrels")
     assert qrels.frame["stratum"].unique().sort().to_list() == ["1", "2", "3"]
-    scores = evaluate(qrels, ranked(RUN), ["xinfAP", "infNDCG", "infNumRel"])
+    scores = score_runs(qrels, ranked(RUN), ["xinfAP", "infNDCG", "infNumRel"])
     assert scores.mean[:, 0] == pytest.approx([0.7265, 0.8795, 22.3333], abs=5e-5)
     assert any(
         "nothing was sampled from 1 of the strata of topic q, with 10 documents" in note
         for note in scores.notes
     )
-    assert not any("sampled" in note for note in evaluate(qrels, ranked(RUN), ["AP"]).notes)
+    assert not any("sampled" in note for note in score_runs(qrels, ranked(RUN), ["AP"]).notes)
 
 
 def test_two_topics_and_two_runs_do_not_mix(tmp_path):
@@ -57,7 +57,7 @@ def test_two_topics_and_two_runs_do_not_mix(tmp_path):
             for query in ("q", "r")
         ]
     )
-    scores = evaluate(both, Runs.of(runs), ["xinfAP", "infNDCG"])
+    scores = score_runs(both, Runs.of(runs), ["xinfAP", "infNDCG"])
     np.testing.assert_allclose(scores.values[0], [[0.7265, 0], [0.7265, 0]], atol=5e-5)
     np.testing.assert_allclose(scores.values[1], [[0.8795, 0], [0.8795, 0]], atol=5e-5)
 
@@ -68,7 +68,7 @@ def test_a_whole_sample_gives_the_plain_measures():
     frame = pl.DataFrame(
         {"query_id": "q", "doc_id": names, "relevance": grades, "stratum": ["a", "b"] * 6}
     )
-    scores = evaluate(
+    scores = score_runs(
         Qrels.of(frame), ranked(names), ["xinfAP", "AP", "infNDCG", "nDCG", "infNumRel"]
     )
     xinfap, ap, infndcg, ndcg, number = scores.mean[:, 0]
@@ -118,9 +118,9 @@ def sampling(shares, samples=2000, size=SIZE):
         }
     )
     measures = ["infNumRel", "xinfAP", "infNDCG", "xinfAP(corrected=True)", "infAP"]
-    values = evaluate(Qrels.of(frame), Runs.of(frame), measures).values[:, 0]
+    values = score_runs(Qrels.of(frame), Runs.of(frame), measures).values[:, 0]
     truth = pl.DataFrame({"query_id": "q", "doc_id": names, "relevance": relevance})
-    true = evaluate(Qrels.of(truth), ranked(names), ["NumRel", "AP", "nDCG"]).mean[
+    true = score_runs(Qrels.of(truth), ranked(names), ["NumRel", "AP", "nDCG"]).mean[
         [0, 1, 2, 1, 1], 0
     ]
     mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(samples)
@@ -205,7 +205,7 @@ def test_the_corrected_sum_of_precisions_is_exactly_unbiased():
     ]
     frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "relevance", "stratum"], orient="row")
     runs = pl.concat([ranked(names, f"q{at}").frame for at in range(len(drawn))])
-    values = evaluate(Qrels.of(frame), Runs.of(runs), ["xinfAP(corrected=True)"]).values[0, 0]
+    values = score_runs(Qrels.of(frame), Runs.of(runs), ["xinfAP(corrected=True)"]).values[0, 0]
     good = [i for i in range(7) if relevance[i]]
     ap = sum((at + 1) / (i + 1) for at, i in enumerate(good)) / len(good)
     assert values.std() > 0
@@ -218,7 +218,7 @@ def test_a_wholly_judged_pool_needs_no_correction():
     frame = pl.DataFrame(
         {"query_id": "q", "doc_id": names, "relevance": grades, "stratum": ["a", "b"] * 4}
     )
-    found = evaluate(Qrels.of(frame), ranked(names), ["xinfAP(corrected=True)", "AP"])
+    found = score_runs(Qrels.of(frame), ranked(names), ["xinfAP(corrected=True)", "AP"])
     assert found.mean[0, 0] == pytest.approx(found.mean[1, 0], abs=1e-12)
 
 
@@ -226,5 +226,5 @@ def test_one_document_of_a_stratum_is_said():
     frame = pl.DataFrame(
         {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, -1], "stratum": "1"}
     )
-    found = evaluate(Qrels.of(frame), ranked(["a", "b"]), ["xinfAP(corrected=True)"])
+    found = score_runs(Qrels.of(frame), ranked(["a", "b"]), ["xinfAP(corrected=True)"])
     assert any("one document sampled of several" in note for note in found.notes)

@@ -9,8 +9,8 @@ from venire import Judgments, Qrels, Runs
 from venire.aggregation.majority import Majority
 from venire.agreement.strictness import strictness
 from venire.errors import BadSetting, NoOverlap
-from venire.evaluation.score import evaluate
-from venire.reliability.repeatability import Group, repeatability
+from venire.evaluation.score import score_runs
+from venire.reliability.repeatability import Group, compare_groups
 from venire.simulation.crowds.annotators import AnnotatorType, judge
 from venire.simulation.crowds.collection import SCALE, make_collection
 from venire.stats.proportion import wilson
@@ -44,7 +44,7 @@ def found(known):
         "wave 2": wave(known, 2),
         "expert": Group(Majority().fit(experts).qrels(), experts),
     }
-    return groups, repeatability(groups, known.runs, SIX, relevant_from=2)
+    return groups, compare_groups(groups, known.runs, SIX, relevant_from=2)
 
 
 def test_six_systems_keep_their_order_while_scores_differ(found):
@@ -75,7 +75,7 @@ def test_scores_and_taus_are_those_of_each_group_alone(found, known):
     groups, result = found
     means = {}
     for name, group in groups.items():
-        scores = evaluate(group.qrels, known.runs, ["nDCG"])
+        scores = score_runs(group.qrels, known.runs, ["nDCG"])
         means[name] = scores.mean[0]
         shown = result.scores.filter(pl.col("measure") == "nDCG").sort("run_id")
         assert np.allclose(shown[name], scores.mean[0])
@@ -94,7 +94,7 @@ def test_a_swap_matters_where_a_group_tells_the_systems_apart():
     runs = Runs(pl.concat([one.frame, two.frame]))
     a = Qrels.from_dict({q: {"a": 1, "b": 0} for q in topics})
     b = Qrels.from_dict({q: {"a": 0, "b": 1} for q in topics})
-    result = repeatability({"A": Group(a), "B": Group(b)}, runs, ["AP"])
+    result = compare_groups({"A": Group(a), "B": Group(b)}, runs, ["AP"])
     assert result.orders[0] | {"tau_ap": None, "tau_low": None, "tau_high": None} == {
         "measure": "AP", "first": "A", "second": "B", "tau": -1.0, "tau_low": None,
         "tau_high": None, "tau_ap": None, "pairs": 1, "swapped": 1, "matter": 1,
@@ -103,7 +103,7 @@ def test_a_swap_matters_where_a_group_tells_the_systems_apart():
     assert result.swaps[0]["told_apart_by"] == "A, B"
     barely = Qrels.from_dict({q: {"a": int(at % 2), "b": int(at % 2 == 0 or at == 1)}
                               for at, q in enumerate(topics)})  # fmt: skip
-    again = repeatability({"A": Group(barely), "B": Group(b)}, runs, ["AP"])
+    again = compare_groups({"A": Group(barely), "B": Group(b)}, runs, ["AP"])
     assert again.orders[0]["matter"] == 0 or again.swaps[0]["told_apart_by"] == "B"
 
 
@@ -116,8 +116,8 @@ def test_only_pairs_of_all_groups_count_unless_asked():
         "A": Group(Qrels.from_dict({"q": {"a": 1, "b": 0, "c": 1}})),
         "B": Group(Qrels.from_dict({"q": {"a": 1, "b": 0}})),
     }
-    shared = repeatability(groups, runs, ["P@1"])
-    own = repeatability(groups, runs, ["P@1"], pairs="own")
+    shared = compare_groups(groups, runs, ["P@1"])
+    own = compare_groups(groups, runs, ["P@1"], pairs="own")
     assert shared.scores.sort("run_id")["A"].to_list() == [1.0, 0.0]
     assert own.scores.sort("run_id")["A"].to_list() == [1.0, 1.0]
     assert any("A: 1 pair that not all groups judged, not used" in note for note in shared.notes)
@@ -130,7 +130,7 @@ def test_rejection_rates_and_their_departure():
     runs = Runs(pl.concat([Runs.from_dict({"q": {"a": 1.0}}, run_id="one").frame,
                            Runs.from_dict({"q": {"b": 1.0}}, run_id="two").frame]))  # fmt: skip
     qrels = Qrels.from_dict({"q": {"a": 1, "b": 0}})
-    rates = repeatability(
+    rates = compare_groups(
         {"first": Group(qrels, rejected=wilson(5, 100)),
          "second": Group(qrels, rejected=wilson(54, 100)),
          "third": Group(qrels, rejected=wilson(50, 100))}, runs, ["AP"],
@@ -162,15 +162,15 @@ def test_wrong_input_is_told():
     runs = Runs.from_dict({"q": {"a": 1.0}}, run_id="one")
     qrels = Qrels.from_dict({"q": {"a": 1}})
     with pytest.raises(BadSetting, match="at least two groups"):
-        repeatability({"A": Group(qrels)}, runs)
+        compare_groups({"A": Group(qrels)}, runs)
     with pytest.raises(BadSetting, match="at least two runs"):
-        repeatability({"A": Group(qrels), "B": Group(qrels)}, runs)
+        compare_groups({"A": Group(qrels), "B": Group(qrels)}, runs)
     two = Runs(pl.concat([runs.frame, Runs.from_dict({"q": {"b": 1.0}}, run_id="two").frame]))
     other = Group(Qrels.from_dict({"q": {"b": 1}}))
     with pytest.raises(NoOverlap, match="share no judged pair"):
-        repeatability({"A": Group(qrels), "B": other}, two)
+        compare_groups({"A": Group(qrels), "B": other}, two)
     with pytest.raises(BadSetting, match="pairs is one of"):
-        repeatability({"A": Group(qrels), "B": other}, two, pairs="all")
+        compare_groups({"A": Group(qrels), "B": other}, two, pairs="all")
 
 
 def test_judgments_give_agreement_within():
@@ -185,7 +185,7 @@ def test_judgments_give_agreement_within():
     runs = Runs(pl.concat([Runs.from_dict({"q": {"a": 1.0}}, run_id="one").frame,
                            Runs.from_dict({"q": {"b": 1.0}}, run_id="two").frame]))  # fmt: skip
     group = Group(Majority().fit(table).qrels(), table)
-    rows = repeatability({"A": group, "B": Group(group.qrels)}, runs, ["AP"]).agreement
+    rows = compare_groups({"A": group, "B": Group(group.qrels)}, runs, ["AP"]).agreement
     within = {row["measure"]: row["value"] for row in rows if row["first"] == row["second"]}
     assert within["agreement"] == 0.75
     between = {row["measure"]: row["value"] for row in rows if row["first"] != row["second"]}
@@ -205,7 +205,7 @@ def few(topics, grades, other=None):
         Qrels.from_dict({f"q{t}": dict(zip(docs, row, strict=False)) for t in range(topics)})
         for row in (grades, other or grades)
     ]
-    return repeatability({"A": Group(qrels[0]), "B": Group(qrels[1])}, runs, ["AP", "P@1"])
+    return compare_groups({"A": Group(qrels[0]), "B": Group(qrels[1])}, runs, ["AP", "P@1"])
 
 
 def test_what_is_too_little_to_tell_is_said_first():
@@ -245,6 +245,6 @@ def test_a_measure_by_which_all_tie_is_named():
                        run_id="two").frame,
     ]))  # fmt: skip
     qrels = Qrels.from_dict({f"q{t}": {"a": 1, "b": 1, "c": 0} for t in range(6)})
-    both = repeatability({"A": Group(qrels), "B": Group(qrels)}, runs, ["AP", "P@1"])
+    both = compare_groups({"A": Group(qrels), "B": Group(qrels)}, runs, ["AP", "P@1"])
     assert "is the same under A and B (AP)." in both.sentence
     assert "By P@1 all systems tie" in both.sentence

@@ -11,7 +11,7 @@ from venire.reliability.discriminative_power import DiscriminativePower
 from venire.reliability.favoured_system import Audit, FavouredSystem
 from venire.reliability.generalizability import Generalizability
 from venire.reliability.leave_one_out import LeaveOneOut
-from venire.reliability.summary import trust
+from venire.reliability.summary import assess_ranking
 from venire.reliability.unjudged import Unjudged
 from venire.report.trust import trust_page, write_trust
 
@@ -42,7 +42,7 @@ def judged(grade, who="A1"):
 
 
 def test_always_the_same_five_risks():
-    found = trust(QRELS, RUNS)
+    found = assess_ranking(QRELS, RUNS)
     assert [risk.name for risk in found.risks] == NAMES
     assert [row["risk"] for row in found.rows] == NAMES
     for name in ("assessors disagree", "judge favours a system"):
@@ -52,7 +52,7 @@ def test_always_the_same_five_risks():
 
 
 def test_the_same_grades_agree():
-    found = trust(QRELS, RUNS, judgments=judged(lambda query, doc, old: old))
+    found = assess_ranking(QRELS, RUNS, judgments=judged(lambda query, doc, old: old))
     assert (found["assessors disagree"].light, found["assessors disagree"].number) == ("green", 1.0)
     assert found["judge favours a system"].light == "not checked"
     assert "differ" in found["judge favours a system"].reason
@@ -60,7 +60,7 @@ def test_the_same_grades_agree():
 
 def test_an_assessor_who_turns_the_order_round():
     other = judged(lambda query, doc, old: 2 if doc in "bd" else 0)
-    found = trust(QRELS, RUNS, judgments=other)
+    found = assess_ranking(QRELS, RUNS, judgments=other)
     risk = found["assessors disagree"]
     assert (risk.light, risk.number) == ("red", -1.0)
     assert "1 of 1 pair of runs swap" in risk.reason
@@ -69,7 +69,7 @@ def test_an_assessor_who_turns_the_order_round():
 def test_annotators_with_few_pairs_are_counted():
     few = judged(lambda query, doc, old: old)
     few = Judgments(few.frame.head(5), few.scale)
-    found = trust(QRELS, RUNS, judgments=few)
+    found = assess_ranking(QRELS, RUNS, judgments=few)
     assert found["assessors disagree"].reason == "no annotator judged 20 pairs of the qrels"
     assert "1 annotator with fewer than 20 pairs of the qrels: not checked" in found.notes
 
@@ -77,7 +77,7 @@ def test_annotators_with_few_pairs_are_counted():
 def test_what_to_judge_next_is_counted():
     new = {f"q{at}": {"x": 3, "y": 2, "a": 1} for at in range(6)}
     runs = Runs(pl.concat([RUNS.frame, Runs.from_dict(new, run_id="new").frame]))
-    risk = trust(QRELS, runs)["outsiders underrated"]
+    risk = assess_ranking(QRELS, runs)["outsiders underrated"]
     assert (risk.light, risk.number) == ("red", pytest.approx(2 / 3))
     assert risk.next_step == "judge 12 pairs: the first 10 of every run"
 
@@ -163,7 +163,7 @@ def test_topics_to_add():
 
 def test_the_folder_and_the_page(tmp_path):
     other = judged(lambda query, doc, old: 2 if doc in "bd" else 0, who="<b>A1")
-    found = trust(QRELS, RUNS, judgments=other)
+    found = assess_ranking(QRELS, RUNS, judgments=other)
     names = {path.name for path in write_trust(found, tmp_path)}
     assert names == {
         "verdict.csv", "scores.csv", "unjudged.csv", "leave_one_out.csv", "substitution.csv",
@@ -176,27 +176,27 @@ def test_the_folder_and_the_page(tmp_path):
 
 
 def test_the_page_without_judgments():
-    page = trust_page(trust(QRELS, RUNS)).render()
+    page = trust_page(assess_ranking(QRELS, RUNS)).render()
     assert "<td>Not checked</td>" in page
     assert "with its own documents in the pool, and left out" in page
 
 
 def test_wrong_input():
     with pytest.raises(BadSetting, match="at least two runs"):
-        trust(QRELS, Runs.from_dict(GOOD))
+        assess_ranking(QRELS, Runs.from_dict(GOOD))
     with pytest.raises(BadSetting, match="depth"):
-        trust(QRELS, RUNS, depth=0)
+        assess_ranking(QRELS, RUNS, depth=0)
     with pytest.raises(NoOverlap):
-        trust(Qrels.from_dict({"z": {"a": 1}}), RUNS)
+        assess_ranking(Qrels.from_dict({"z": {"a": 1}}), RUNS)
     halves = judged(lambda query, doc, old: old)
     halves = Judgments(halves.frame.with_columns(pl.col("label") + 0.5), halves.scale)
     with pytest.raises(DataError, match="not whole"):
-        trust(QRELS, RUNS, judgments=halves)
+        assess_ranking(QRELS, RUNS, judgments=halves)
 
 
 def test_the_same_seed_gives_the_same():
     other = judged(lambda query, doc, old: (old + int(query[1])) % 3)
-    first, again = (trust(QRELS, RUNS, judgments=other, seed=4) for _ in range(2))
+    first, again = (assess_ranking(QRELS, RUNS, judgments=other, seed=4) for _ in range(2))
     assert first.rows == again.rows
 
 
@@ -209,15 +209,15 @@ def chances(sure):
 
 
 def test_sure_grades_are_green():
-    found = trust(QRELS, RUNS, posterior=chances(1.0), draws=20)
+    found = assess_ranking(QRELS, RUNS, posterior=chances(1.0), draws=20)
     risk = found["grades are uncertain"]
     assert (risk.light, risk.number, risk.next_step) == ("green", 1.0, "none")
     assert len(found.risks) == 6
-    assert len(trust(QRELS, RUNS).risks) == 5
+    assert len(assess_ranking(QRELS, RUNS).risks) == 5
 
 
 def test_grades_of_chance_are_red(tmp_path):
-    found = trust(QRELS, RUNS, posterior=chances(0.4), draws=100, seed=1)
+    found = assess_ranking(QRELS, RUNS, posterior=chances(0.4), draws=100, seed=1)
     risk = found["grades are uncertain"]
     assert risk.light == "red"
     assert risk.number < 0.8

@@ -7,7 +7,7 @@ from venire.errors import BadSetting, DataError, MissingColumns, UnknownName
 from venire.retrieval import index as index_module
 from venire.retrieval.index import Index, product
 from venire.retrieval.simple import Coordination
-from venire.retrieval.systems import SYSTEMS, named, retrieve
+from venire.retrieval.systems import SYSTEMS, named, search_documents
 
 # "10" < "2" < "9" by bytes; all match alike.
 DOCUMENTS = pl.DataFrame({"doc_id": ["2", "10", "9"], "text": ["wing", "wing", "wing"]})
@@ -60,15 +60,15 @@ def test_blocks_change_nothing(monkeypatch):
     texts = [" ".join(rng.choice(words, 8)) for _ in range(40)]
     documents = pl.DataFrame({"doc_id": [f"d{at}" for at in range(40)], "text": texts})
     topics = pl.DataFrame({"query_id": [f"q{at}" for at in range(9)], "title": texts[:9]})
-    whole = retrieve(documents, topics)
+    whole = search_documents(documents, topics)
     monkeypatch.setattr(index_module, "_BLOCK", 80)
-    assert retrieve(documents, topics).frame.equals(whole.frame)
+    assert search_documents(documents, topics).frame.equals(whole.frame)
 
 
 def test_twelve_systems_by_name():
     assert len(SYSTEMS) == 12
     assert list(named(["all"])) == list(SYSTEMS)
-    runs = retrieve(DOCUMENTS, TOPICS, ["bm25", "raw-tf"])
+    runs = search_documents(DOCUMENTS, TOPICS, ["bm25", "raw-tf"])
     assert runs.frame["run_id"].unique().sort().to_list() == ["bm25", "raw-tf"]
 
 
@@ -105,7 +105,7 @@ def test_the_product_keeps_every_match():
 @pytest.mark.parametrize("texts", [["", None], ["the", "of a"]])
 def test_a_collection_without_a_term_gives_an_empty_run(texts):
     documents = pl.DataFrame({"doc_id": ["a", "b"], "text": texts})
-    runs = retrieve(documents, TOPICS)
+    runs = search_documents(documents, TOPICS)
     # Stop words are terms of two systems, but no topic asks for them.
     assert len(runs) == 0
     assert "bm25: 2 topics match no document" in runs.notes

@@ -6,7 +6,7 @@ import pytest
 
 from venire import Judgments, Qrels, Runs
 from venire.errors import BadSetting, DataError
-from venire.evaluation.score import evaluate
+from venire.evaluation.score import score_runs
 from venire.simulation.campaigns.annotators_needed import annotators_needed
 from venire.simulation.campaigns.label_samples import settle
 from venire.simulation.crowds.annotators import AnnotatorType, judge
@@ -66,7 +66,7 @@ def test_one_of_three_judgments_is_enumerated():
     chance = {}
     for a in labels["a"]:
         for b in labels["b"]:
-            scores = evaluate(Qrels.from_dict({"q": {"a": a, "b": b}}), runs, ["P@1"]).mean[0]
+            scores = score_runs(Qrels.from_dict({"q": {"a": a, "b": b}}), runs, ["P@1"]).mean[0]
             chance[tuple(scores)] = chance.get(tuple(scores), 0) + 1 / 9
     mean = sum(p * np.array(scores) for scores, p in chance.items())
     sd = np.sqrt(sum(p * (np.array(scores) - mean) ** 2 for scores, p in chance.items())).mean()

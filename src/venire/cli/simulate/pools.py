@@ -248,7 +248,7 @@ def read_truth(
     from pathlib import Path
 
     from venire.formats.collection import read_collection, read_run_files
-    from venire.retrieval.systems import retrieve
+    from venire.retrieval.systems import search_documents
     from venire.tables.qrels import Qrels
 
     given = read_run_files(runs) if runs else None
@@ -266,7 +266,7 @@ def read_truth(
     if given is None and len(found.runs):
         given = found.runs
     elif given is None:
-        given = retrieve(found.documents, found.topics, ties=ties)
+        given = search_documents(found.documents, found.topics, ties=ties)
         notes.append("searched with the twelve systems of venire retrieve")
     return qrels, given, found.documents.height or None, [*notes, *given.notes]
 

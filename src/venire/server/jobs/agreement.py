@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from venire.agreement.summary import agreement
+from venire.agreement.summary import measure_agreement
 from venire.progress import Event, Progress
 from venire.server.jobs.inputs import checked, parquet, plain, table_of
 from venire.server.jobs.queue import Work, keep
@@ -27,7 +27,7 @@ def run(
     progress(Event("reading judgments", 0, 2))
     table = table_of(store, job.study_id, given["campaign"], gold=False)
     progress(Event("computing agreement", 1, 2))
-    found = agreement(table, bootstrap=given["bootstrap"], seed=given["seed"])
+    found = measure_agreement(table, bootstrap=given["bootstrap"], seed=given["seed"])
     for name in ("topics", "grades", "annotators"):
         keep(store, job, f"{name}.parquet", parquet(getattr(found, name)))
     return {

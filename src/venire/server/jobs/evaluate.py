@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from venire.errors import BadSetting
-from venire.evaluation.score import TOPICS, evaluate
+from venire.evaluation.score import TOPICS, score_runs
 from venire.measures import parse
 from venire.progress import Event, Progress
 from venire.server.jobs.inputs import checked, parquet, plain
@@ -54,7 +54,7 @@ def run(
         qrels = grades(session, job.study_id, given["grades"])
         runs = read_runs(session, job.study_id, given["runs"])
     progress(Event("scoring", 1, 2))
-    scores = evaluate(qrels, runs, given["measures"], topics=given["topics"], ties=given["ties"])
+    scores = score_runs(qrels, runs, given["measures"], topics=given["topics"], ties=given["ties"])
     keep(store, job, "scores.parquet", parquet(scores.frame))
     keep(store, job, "by_topic.parquet", parquet(scores.by_topic))
     return {

@@ -11,7 +11,7 @@ from venire.aggregation.registry import build
 from venire.errors import BadSetting, DataError
 from venire.measures import parse
 from venire.progress import Event, Progress
-from venire.reliability.repeatability import MEASURES, PAIRS, Group, repeatability
+from venire.reliability.repeatability import MEASURES, PAIRS, Group, compare_groups
 from venire.report.repeatability import repeatability_page
 from venire.server.jobs.inputs import checked, parquet, plain
 from venire.server.jobs.queue import Work, keep
@@ -70,7 +70,7 @@ def run(
             for name in given["groups"]
         }
     progress(Event("comparing the groups", 1, 2))
-    found = repeatability(
+    found = compare_groups(
         groups,
         runs,
         given["measures"],

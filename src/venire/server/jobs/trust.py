@@ -7,7 +7,7 @@ from typing import Any
 
 from venire.measures import parse
 from venire.progress import Event, Progress
-from venire.reliability.summary import trust
+from venire.reliability.summary import assess_ranking
 from venire.report.trust import trust_page
 from venire.server.jobs.evaluate import check_grades
 from venire.server.jobs.inputs import checked, parquet, plain
@@ -48,7 +48,7 @@ def run(
         runs = read_runs(session, job.study_id, given["runs"])
         table = judgments(session, job.study_id) if given["judges"] else None
     progress(Event("checking the ranking", 1, 2))
-    found = trust(
+    found = assess_ranking(
         qrels,
         runs,
         given["measure"],

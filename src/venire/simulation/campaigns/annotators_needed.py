@@ -109,7 +109,7 @@ def annotators_needed(
     truth : Qrels, optional
         Known grades; with runs they also give the reference order.
     topics, ties : str
-        As for :func:`venire.evaluation.score.evaluate`.
+        As for :func:`venire.evaluation.score.score_runs`.
     seed : int
 
     Raises

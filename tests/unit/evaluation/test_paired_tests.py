@@ -4,8 +4,8 @@ from scipy import stats
 
 from venire import Qrels, Runs
 from venire.errors import BadSetting
-from venire.evaluation.compare import compare, holm
-from venire.evaluation.score import Scores, evaluate
+from venire.evaluation.paired_tests import compare_systems, holm
+from venire.evaluation.score import Scores, score_runs
 from venire.measures import parse
 
 
@@ -19,7 +19,7 @@ def scores_of(values, names="abc"):
 
 def test_the_t_test_is_scipys():
     values = np.random.default_rng(0).random((2, 30))
-    found = compare(scores_of(values), permutations=10, bootstraps=10)[0]
+    found = compare_systems(scores_of(values), permutations=10, bootstraps=10)[0]
     assert found.p_t == pytest.approx(stats.ttest_rel(values[0], values[1]).pvalue)
     assert found.difference == pytest.approx((values[0] - values[1]).mean())
 
@@ -29,7 +29,7 @@ def test_the_randomisation_test_is_the_enumeration_of_all_flips():
     values = np.stack([difference, np.zeros(6)])
     signs = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1)
     exact = np.mean(np.abs(difference @ signs) >= abs(difference.sum()) - 1e-12)
-    found = compare(scores_of(values), permutations=40_000, bootstraps=10)[0]
+    found = compare_systems(scores_of(values), permutations=40_000, bootstraps=10)[0]
     # Three standard errors of a share from 40,000 draws.
     assert found.p_randomisation == pytest.approx(exact, abs=3 * (exact / 40_000) ** 0.5)
 
@@ -42,7 +42,7 @@ def test_holm_is_that_of_the_definition():
 
 def test_equal_systems_have_no_p_value():
     values = np.tile(np.random.default_rng(0).random(10), (2, 1))
-    found = compare(scores_of(values), permutations=10, bootstraps=10)[0]
+    found = compare_systems(scores_of(values), permutations=10, bootstraps=10)[0]
     assert (found.p_t, found.p_randomisation, found.p_holm, found.p_tukey) == (None,) * 4
     assert found.ties == 10
 
@@ -52,7 +52,9 @@ def test_tukey_keeps_the_familywise_error_for_equal_systems():
     false = 0
     for trial in range(150):
         values = rng.normal(size=(6, 20)) + rng.normal(size=20)
-        found = compare(scores_of(values, "abcdef"), permutations=200, bootstraps=1, seed=trial)
+        found = compare_systems(
+            scores_of(values, "abcdef"), permutations=200, bootstraps=1, seed=trial
+        )
         false += min(pair.p_tukey for pair in found) <= 0.05
     # Binomial(150, .05): 17 or more has a chance under 1 in 1,000.
     assert false < 17
@@ -63,19 +65,19 @@ def test_intervals_cover_the_true_difference():
     covered = 0
     for trial in range(300):
         values = np.stack([rng.normal(0.1, 0.2, 60), np.zeros(60)])
-        pair = compare(scores_of(values), permutations=1, bootstraps=400, seed=trial)[0]
+        pair = compare_systems(scores_of(values), permutations=1, bootstraps=400, seed=trial)[0]
         covered += pair.low <= 0.1 <= pair.high
     assert 0.92 <= covered / 300 <= 0.98
 
 
 def test_results_are_of_the_seed():
     values = np.random.default_rng(0).random((3, 12))
-    first, second, other = (compare(scores_of(values), seed=seed) for seed in (1, 1, 2))
+    first, second, other = (compare_systems(scores_of(values), seed=seed) for seed in (1, 1, 2))
     assert first == second
     assert first != other
 
 
 def test_one_run_cannot_be_compared():
-    scores = evaluate(Qrels.from_dict({"q": {"a": 1}}), Runs.from_dict({"q": {"a": 1}}), ["AP"])
+    scores = score_runs(Qrels.from_dict({"q": {"a": 1}}), Runs.from_dict({"q": {"a": 1}}), ["AP"])
     with pytest.raises(BadSetting, match="two runs"):
-        compare(scores)
+        compare_systems(scores)

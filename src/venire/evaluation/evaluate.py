@@ -1,0 +1,209 @@
+"""``venire.evaluate``: runs scored under qrels, with intervals where they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from venire.errors import BadSetting
+from venire.evaluation.fallback import evaluate_elsewhere, split
+from venire.evaluation.grade_probabilities import GradeProbabilitiesLike, load_grade_probabilities
+from venire.evaluation.sampled import sampling_error
+from venire.evaluation.score import ESTIMATES, Scores, score_runs
+from venire.evaluation.uncertain import GradeProbabilities, draw_scores
+from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
+from venire.measures import Measure
+from venire.tables.qrels import Qrels
+from venire.tables.runs import Runs
+
+Floats = NDArray[np.float64]
+MEASURES = ("AP", "nDCG@10", "P@10", "RR", "Bpref", "Judged@10")
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Scores of runs as a table.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        One row per run (or run and topic): ``run_id`` (``query_id``), a column per measure, and
+        where intervals were asked for ``<measure> low`` and ``<measure> high``.
+    scores : Scores
+        Values of the measures that Venire computes itself, per run and topic.
+    measures : tuple of str
+        All measures, those of ir_measures last.
+    notes : tuple of str
+    """
+
+    frame: pl.DataFrame
+    scores: Scores
+    measures: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The table as rows."""
+        return self.frame.to_dicts()
+
+
+def evaluate(
+    qrels: QrelsLike,
+    runs: RunsLike,
+    measures: str | Sequence[str] = MEASURES,
+    *,
+    by_topic: bool = False,
+    topics: str = "qrels",
+    ties: str = "trec",
+    posterior: GradeProbabilitiesLike | None = None,
+    draws: int = 200,
+    sampling_intervals: bool = False,
+    keep_going: bool = False,
+    seed: int = 0,
+) -> Evaluation:
+    """Score runs under qrels.
+
+    Parameters
+    ----------
+    qrels : Qrels, path, dataframe, or ``{query_id: {doc_id: relevance}}``
+    runs : Runs, path, list of paths, dataframe, or ``{query_id: {doc_id: score}}``
+        A folder stands for the ``*.run`` files in it.
+    measures : str or sequence of str
+        Measures as ir_measures spells them: ``AP``, ``nDCG@10``, ``P(rel=2)@5``.
+    by_topic : bool
+        Whether to return one row per run and topic instead of averages.
+    topics : "qrels" or "run"
+        Average over all topics of the qrels (a missing one counts 0), or over those of a run.
+    ties : "trec", "docid-ascending" or "file-order"
+        Order of documents with equal scores.
+    posterior : path, Posterior, Aggregation or GradeProbabilities, optional
+        Grade probabilities that the qrels were inferred from: adds 95% intervals for the
+        uncertainty of the grades. A path is a folder that ``venire.write_report`` wrote.
+    draws : int
+        Number of qrels drawn from the posterior.
+    sampling_intervals : bool
+        Whether to add 95% intervals of xinfAP, infAP, infNDCG and infNumRel for the sampling of
+        the pool.
+    keep_going : bool
+        Whether to note and leave out a run file that cannot be read.
+    seed : int
+
+    Raises
+    ------
+    VenireError
+        For input that cannot be used; see the page on errors.
+
+    Examples
+    --------
+    >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"]).rows
+    [{'run_id': 'run', 'RR': 0.5, 'P@1': 0.0}]
+    """
+    names = (measures,) if isinstance(measures, str) else tuple(measures) or MEASURES
+    ours, others = split(names)
+    _refuse_combinations(by_topic, posterior is not None, sampling_intervals)
+    graded = load_qrels(qrels)
+    table = load_runs(runs, keep_going=keep_going)
+    scores = score_runs(graded, table, ours or ["NumRet"], topics=topics, ties=ties)
+    frame = scores.by_topic if by_topic else scores.frame
+    notes = [*table.notes, *graded.notes, *scores.notes]
+    if others:
+        frame = _join_others(frame, graded, table, scores, others, by_topic=by_topic)
+        notes.append(f"by ir_measures: {', '.join(others)}")
+        if not ours:
+            frame = frame.drop("NumRet")
+    if posterior is not None:
+        if not ours:
+            raise BadSetting("needs a measure that Venire computes itself", argument="posterior")
+        probabilities, source = load_grade_probabilities(posterior)
+        drawn = draw_scores(
+            probabilities, table, ours, draws=draws, seed=seed, topics=topics, ties=ties
+        )
+        low, high = drawn.interval()
+        frame = _join_intervals(frame, drawn.runs, drawn.measures, low, high)
+        notes += [
+            f"95% intervals by {draws} qrels drawn from {source}, seed {seed}",
+            *_describe_other_pairs(graded, probabilities),
+            *_count_outside(scores, low, high),
+        ]
+    if sampling_intervals:
+        estimates = [measure for measure in ours if measure.name in ESTIMATES]
+        if not estimates:
+            raise BadSetting(
+                f"needs a measure of a sample: {', '.join(ESTIMATES)}",
+                argument="sampling_intervals",
+            )
+        sampled = sampling_error(graded, table, estimates, topics=topics, ties=ties)
+        low, high = sampled.interval()
+        frame = _join_intervals(frame, sampled.scores.runs, sampled.scores.measures, low, high)
+        notes += ["95% intervals by the jackknife over the sample, topics as given", *sampled.notes]
+    return Evaluation(frame, scores, (*map(str, ours), *others), tuple(notes))
+
+
+def _refuse_combinations(by_topic: bool, posterior: bool, sampling_intervals: bool) -> None:
+    if posterior and sampling_intervals:
+        raise BadSetting("cannot be combined with `posterior`", argument="sampling_intervals")
+    if by_topic and (posterior or sampling_intervals):
+        raise BadSetting(
+            "gives intervals of averages and cannot be combined with `by_topic`",
+            argument="posterior" if posterior else "sampling_intervals",
+        )
+
+
+def _join_others(
+    frame: pl.DataFrame,
+    qrels: Qrels,
+    runs: Runs,
+    scores: Scores,
+    measures: Sequence[str],
+    *,
+    by_topic: bool,
+) -> pl.DataFrame:
+    """Add the measures that ir_measures computes."""
+    values = evaluate_elsewhere(qrels, runs, measures)
+    if by_topic:
+        return frame.join(values, on=["run_id", "query_id"], how="left")
+    count = pl.DataFrame({"run_id": scores.runs, "topics": scores.counted.sum(axis=1)})
+    # In the order of the topics: sums of threads would differ in the last digit.
+    values = values.sort("run_id", "query_id").drop("query_id")
+    sums = values.group_by("run_id", maintain_order=True).sum().join(count, on="run_id")
+    means = sums.select("run_id", *(pl.col(name) / pl.col("topics") for name in measures))
+    return frame.join(means, on="run_id", how="left")
+
+
+def _join_intervals(
+    frame: pl.DataFrame, runs: list[str], measures: list[Measure], low: Floats, high: Floats
+) -> pl.DataFrame:
+    """Add ``<measure> low`` and ``<measure> high`` [measures, runs]."""
+    columns: dict[str, Any] = {"run_id": runs}
+    for place, measure in enumerate(measures):
+        columns[f"{measure} low"], columns[f"{measure} high"] = low[place], high[place]
+    return frame.join(pl.DataFrame(columns), on="run_id", how="left", maintain_order="left")
+
+
+def _describe_other_pairs(qrels: Qrels, probabilities: GradeProbabilities) -> list[str]:
+    """Return a note where qrels and grade probabilities are of different pairs."""
+    pair = ["query_id", "doc_id"]
+    missing = qrels.frame.join(probabilities.pairs, on=pair, how="anti").height
+    extra = probabilities.pairs.join(qrels.frame, on=pair, how="anti").height
+    if not missing and not extra:
+        return []
+    return [
+        f"the scores and the intervals are of different pairs: {missing:,} of the qrels have no "
+        f"grade probabilities, {extra:,} with probabilities are not in the qrels"
+    ]
+
+
+def _count_outside(scores: Scores, low: Floats, high: Floats) -> list[str]:
+    """Return a note that counts the scores outside their interval."""
+    outside = int(((scores.mean < low) | (scores.mean > high)).sum())
+    if not outside:
+        return []
+    return [
+        f"{outside} of {scores.mean.size} scores lie outside their interval: the qrels have one "
+        "grade a pair, the draws each grade as often as it is likely"
+    ]
