@@ -30,7 +30,7 @@ import psutil
 from sqlalchemy import event, insert, text, update
 
 from venire.server.judging.next_batch import next_batch
-from venire.server.judging.payload import batch_view
+from venire.server.judging.payload import view_batch
 from venire.server.store.base import new_id, now
 from venire.server.store.judging import Batch, Event, Judgment, Lease, Task
 from venire.server.store.people import Membership, User
@@ -244,7 +244,7 @@ def batches(store: Store, campaign: str, times: int = 200) -> dict[str, float]:
                 found = store.write(lambda s, who=person: next_batch(s, campaign, who, now()))
                 if found.batch_id is not None:
                     with store.reading() as session:
-                        batch_view(session, found.batch_id, person)
+                        view_batch(session, found.batch_id, person)
                     given.append(found.batch_id)
                 spent.append(time.perf_counter() - began)
             took += cpu.ms() - before

@@ -105,6 +105,15 @@ def database(request, tmp_path):
 
 
 @pytest.fixture
+def empty_postgres(postgres):
+    """The URL of a PostgreSQL database without tables."""
+    name = f"venire_empty_{uuid.uuid4().hex[:8]}"
+    _admin(postgres, f"CREATE DATABASE {name}")
+    yield _named(postgres, name)
+    _admin(postgres, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
 def store(database):
     """A store on the test's own database."""
     store = Store(database)

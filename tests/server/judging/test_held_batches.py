@@ -9,8 +9,8 @@ from sqlalchemy import func, select
 from studies_for_tests import AT, event, make_study
 from venire.server.judging.events import record
 from venire.server.judging.next_batch import expire, next_batch
-from venire.server.judging.review import HELD, decide
-from venire.server.store.judging import FILLS, Batch, Lease, Task
+from venire.server.judging.review import decide
+from venire.server.store.judging import FILLS, Batch, BatchReason, Lease, Task
 from venire.server.store.work import Decision
 from venire.server.studies.overview import overview, rejections
 from venire.server.studies.results import raw
@@ -67,7 +67,8 @@ def test_its_judgments_stay_and_do_not_count(store, how):
     study, campaign, (_, bob, *_), batch = left_early(store, how)
     with store.reading() as session:
         found = session.get(Batch, batch)
-        assert (found.valid, found.reason, found.gold_asked) == (None, HELD, 0)
+        assert (found.valid, found.reason_code, found.gold_asked) == (None, BatchReason.HELD, 0)
+        assert found.reason == "held: it ended before any of its gold was judged"
         assert found.state == {"leave": "returned", "expire": "expired"}[how]
         verdicts = session.scalars(select(Decision.verdict).where(Decision.subject == batch)).all()
         assert verdicts == ["held"]
@@ -131,7 +132,7 @@ def test_an_owner_may_reject_it(store):
     with store.reading() as session:
         assert session.get(Batch, batch).valid is False
     (answer,) = send(store, batch, ann, event("label", real(store, batch)[0].id, label=2))
-    assert answer == {**answer, "status": "refused", "reason": "this batch is finished"}
+    assert answer == {**answer, "status": "refused", "code": "batch-over"}
     assert counted(store, study) == 0
     check_places(store)
 

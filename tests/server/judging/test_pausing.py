@@ -26,7 +26,7 @@ def test_who_fails_gold_is_paused_and_who_passes_is_not(store):
     assert judge_batch(store, wave, bad, gold=False) is not None
     found = member(store, study, bad)
     assert found.paused_at is not None
-    assert found.pause_reason == "0 of 2 gold right: with 97% the accuracy is below 70%"
+    assert found.pause_reason == "0 of 2 gold right: accuracy is below 70% with probability 97%"
     with pytest.raises(NotAllowed, match="paused"):
         judge_batch(store, wave, bad)
     for _ in range(4):

@@ -11,11 +11,11 @@ from sqlalchemy import func, select
 
 from studies_for_tests import AT, make_study
 from venire.errors import BadLine, Conflict, MissingColumns
-from venire.server.judging.review import TOLD, TOLD_ELSE, decide
+from venire.server.judging.review import REJECTION_OTHERWISE, REJECTIONS, decide
 from venire.server.platforms.deciding import decisions
 from venire.server.platforms.export import export_batches
 from venire.server.platforms.importing import import_results
-from venire.server.store.judging import Batch, Judgment, Lease, Task
+from venire.server.store.judging import Batch, BatchReason, Judgment, Lease, Task
 from venire.server.store.people import User
 from venire.server.store.studies import Document, Pair, Topic
 from venire.server.studies.results import judgments
@@ -188,9 +188,9 @@ def test_documents_of_a_rejected_assignment_are_judged_again(store, study, platf
         table = list(csv.DictReader(io.StringIO(text)))
         rejected = [row for row in table if not row["Approve"]]
         assert [row["AssignmentId"] for row in rejected] == ["A1-0"]
-        assert rejected[0]["Reject"] == TOLD["gold"]
+        assert rejected[0]["Reject"] == REJECTIONS[BatchReason.GOLD_WRONG]
     else:
-        assert f"A1-0\t-\t{TOLD['gold']}" in text
+        assert f"A1-0\t-\t{REJECTIONS[BatchReason.GOLD_WRONG]}" in text
         assert text.count("\t+\t") == 5
     old = set(hits)
     again = export(store, wave, platform, at=LATER)
@@ -350,8 +350,11 @@ def test_an_owner_s_words_are_not_for_workers(store, study, platform, tmp_path):
         batch = session.scalars(select(Batch).where(Batch.valid)).one()
         decide(session, batch.id, False, "his gold is luck", None, LATER)
     made = store.write(lambda s: decisions(s, wave, platform, str(path)))
-    assert (made.rows[0]["reason"], made.rows[0]["told"]) == ("his gold is luck", TOLD_ELSE)
-    assert TOLD_ELSE in made.file.decode()
+    assert (made.rows[0]["reason"], made.rows[0]["told"]) == (
+        "his gold is luck",
+        REJECTION_OTHERWISE,
+    )
+    assert REJECTION_OTHERWISE in made.file.decode()
 
 
 def test_cannot_judge_comes_back_with_its_reason(store, study, platform, tmp_path):

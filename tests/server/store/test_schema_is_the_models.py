@@ -7,12 +7,12 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
 from studies_for_tests import judge_batch, make_study
-from venire.server.store.schema import METADATA, differences
+from venire.server.store.schema import METADATA, find_differences
 from venire.server.store.session import Store
 
 
 def test_migrations_and_tables_do_not_differ(store):
-    assert differences(store) == []
+    assert find_differences(store) == []
 
 
 def described(connection, dialect):
@@ -46,16 +46,16 @@ def test_checks_and_partial_indexes_are_the_same_too(store, tmp_path, request):
     else:
         import uuid
 
-        from venire.server.store.session import _driver
+        from venire.server.store.session import _name_driver
 
         name = f"venire_made_{uuid.uuid4().hex[:8]}"
         postgres = request.getfixturevalue("postgres")
-        admin = create_engine(_driver(postgres), isolation_level="AUTOCOMMIT")
+        admin = create_engine(_name_driver(postgres), isolation_level="AUTOCOMMIT")
         with admin.connect() as connection:
             connection.execute(text(f"CREATE DATABASE {name}"))
         admin.dispose()
         url = postgres.replace("/postgres?", f"/{name}?").replace("@/postgres", f"@/{name}")
-        other = create_engine(_driver(url))
+        other = create_engine(_name_driver(url))
     METADATA.create_all(other)
     dialect = "sqlite" if store.is_sqlite else "postgresql"
     with store.engine.connect() as migrated, other.connect() as made:
@@ -84,5 +84,5 @@ def test_an_upgrade_of_what_is_new_changes_nothing(store):
 
     again = Store(store.url)
     upgrade(again)
-    assert differences(again) == []
+    assert find_differences(again) == []
     again.close()

@@ -1,1 +1,1 @@
-"""The annotator's side: batches out, events in, gold checked, nothing lost."""
+"""Judging: hand out batches, record events and judgments, check gold, review batches."""

@@ -1,4 +1,4 @@
-"""All that the next batch depends on, of a campaign and of its annotator, read in one statement."""
+"""Read what the next batch of an annotator depends on, in one statement."""
 
 from __future__ import annotations
 
@@ -17,11 +17,23 @@ from venire.server.store.studies import Study
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A campaign as one annotator comes in.
+class BatchContext:
+    """A campaign, and what one of its annotators has done in it.
 
-    ``late`` says that a batch of the campaign has run out of time; ``open_batch`` is the
-    annotator's own. ``practised``, ``qualified`` and ``tries`` say what came before work.
+    Parameters
+    ----------
+    campaign_id, study_id, name, state : str
+        Of the campaign.
+    settings, study : CampaignSettings, StudySettings
+    annotator_id : str
+    open_batch : str or None
+        The open batch of the annotator.
+    late : bool
+        Whether the time of any open batch of the campaign has run out.
+    practised, qualified : bool
+        Whether the annotator has done the practice, and passed the qualification.
+    tries : int
+        How often the annotator has tried the qualification.
     """
 
     campaign_id: str
@@ -38,25 +50,29 @@ class Entry:
     tries: int
 
 
-def enter(session: Session, campaign_id: str, annotator_id: str, at: datetime) -> Entry:
-    """How a campaign stands for one of its annotators.
+def read_batch_context(
+    session: Session, campaign_id: str, annotator_id: str, now: datetime
+) -> BatchContext:
+    """Return the context of an annotator's next batch.
 
     Raises
     ------
     NotFound
         No such campaign.
     NotAllowed
-        The annotator is not in the study, or is paused.
+        The annotator is not in the study (code ``not-annotator``), or is paused (``paused``).
     """
-    given = {"campaign": campaign_id, "annotator": annotator_id, "at": at}
-    row = session.connection().execute(_ENTRY, given).first()
+    values = {"campaign": campaign_id, "annotator": annotator_id, "now": now}
+    row = session.connection().execute(_CONTEXT, values).first()
     if row is None:
         raise NotFound("campaign", campaign_id)
     if row.role is None or row.role == "viewer":
-        raise NotAllowed("you are not an annotator of this study")
+        raise NotAllowed("You are not an annotator of this study.", code="not-annotator")
     if row.paused_at is not None:
-        raise NotAllowed("your work in this study is paused; the owner of the study knows why")
-    return Entry(
+        raise NotAllowed(
+            "Your work in this study is paused. Ask the owner of the study why.", code="paused"
+        )
+    return BatchContext(
         campaign_id,
         row.study_id,
         row.name,
@@ -72,18 +88,18 @@ def enter(session: Session, campaign_id: str, annotator_id: str, at: datetime) -
     )
 
 
-# The words of the partial indexes, so that both databases use them.
+# Written as in the predicates of the partial indexes, so that both databases use these indexes.
 _BEFORE_WORK = text("batch.kind <> 'work'")
 _OPEN = text("batch.state = 'open'")
 _TRIED = or_(Batch.state != "returned", Batch.valid.is_not(None))
-_MINE: tuple[Any, ...] = (
+_BY_ANNOTATOR: tuple[Any, ...] = (
     Batch.annotator_id == bindparam("annotator"),
     Batch.campaign_id == bindparam("campaign"),
 )
-_QUALIFICATION = (*_MINE, _BEFORE_WORK, Batch.kind == "qualification")
+_QUALIFICATION = (*_BY_ANNOTATOR, _BEFORE_WORK, Batch.kind == "qualification")
 
-# Made once: making a statement takes longer than running it.
-_ENTRY = (
+# Built once: building a statement takes longer than running it.
+_CONTEXT = (
     select(
         Campaign.study_id,
         Campaign.name,
@@ -92,22 +108,22 @@ _ENTRY = (
         Study.settings.label("study_settings"),
         Membership.role,
         Membership.paused_at,
-        select(Batch.id).where(*_MINE, _OPEN).scalar_subquery().label("open_batch"),
+        select(Batch.id).where(*_BY_ANNOTATOR, _OPEN).scalar_subquery().label("open_batch"),
         select(Batch.id)
         .where(
             Batch.campaign_id == bindparam("campaign"),
             _OPEN,
-            Batch.expires_at < bindparam("at"),
+            Batch.expires_at < bindparam("now"),
         )
         .exists()
         .label("late"),
-        # A practice that ran out before anything in it was answered comes again.
+        # A practice whose time ran out before anything was answered is repeated.
         select(Batch.id)
-        .where(*_MINE, _BEFORE_WORK, Batch.kind == "practice", Batch.state != "returned")
+        .where(*_BY_ANNOTATOR, _BEFORE_WORK, Batch.kind == "practice", Batch.state != "returned")
         .where(or_(Batch.state != "expired", Batch.gold_asked > 0))
         .exists()
         .label("practised"),
-        # Who leaves a qualification after judging some of it has tried.
+        # Leaving a qualification after judging a part of it counts as a try.
         select(Batch.id).where(*_QUALIFICATION, Batch.valid.is_(True)).exists().label("qualified"),
         select(func.count())
         .select_from(Batch)

@@ -1,4 +1,4 @@
-"""Which documents an annotator gets next: real ones from the ring, gold among them."""
+"""Draw the next documents for an annotator: real documents in ring order, and gold documents."""
 
 from __future__ import annotations
 
@@ -24,22 +24,27 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from venire.server.judging.batch_context import Entry
-from venire.server.judging.gold import Known, choose
-from venire.server.judging.leases import take
+from venire.server.judging.batch_context import BatchContext
+from venire.server.judging.gold import GoldPair, choose_gold
+from venire.server.judging.leases import take_places
+from venire.server.store.base import is_one_of
 from venire.server.store.judging import AGAIN, Batch, Lease, Task
 from venire.server.store.studies import Pair
 
-# The words of the partial indexes, so that both databases use them.
-_MET = text(f"lease.state NOT IN {AGAIN}")
-_FREE = text("task.taken < task.overlap")
-# Said in words: a plan that is kept for any limit expects a tenth of all rows.
-_ONE: ColumnElement[int] = literal_column("1")
+# Written as in the predicates of the partial indexes, so that both databases use these indexes.
+_NOT_AGAIN = text(is_one_of("lease.state", AGAIN, negated=True))
+_HAS_FREE_PLACE = text("task.taken < task.overlap")
+# Written as a literal: with a bound parameter, PostgreSQL's generic plan assumes that LIMIT returns
+# 10% of all rows and picks a sequential scan.
+_ONE_ROW: ColumnElement[int] = literal_column("1")
+
+WHOLE_POOL = 200
+"""Most images of a topic that an annotator gets at once where pools are grouped."""
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A document for a batch; ``task_id`` is None for gold."""
+class DrawnDocument:
+    """A document drawn for a batch; ``task_id`` is None for gold."""
 
     pair_id: int
     topic_id: int
@@ -48,82 +53,95 @@ class Drawn:
     cluster: int | None = None
 
 
-def real(
+def draw_real(
     session: Session,
-    entry: Entry,
+    context: BatchContext,
     n: int,
     rng: random.Random,
     topic_id: int | None = None,
-    besides: Sequence[Drawn] = (),
-) -> list[Drawn]:
-    """Take places in up to ``n`` tasks that the annotator has not met, ``besides`` those drawn.
+    besides: Sequence[DrawnDocument] = (),
+) -> list[DrawnDocument]:
+    """Take places in up to ``n`` tasks that are new to the annotator and not in ``besides``.
 
-    The start on the ring is the annotator's own and random, so the order differs by annotator
-    and has nothing to do with ranks or grades. Tasks that another transaction holds are passed
-    over (PostgreSQL); only where too few others are left are they waited for.
+    The starting point on the ring is random, so the order differs between annotators and does not
+    depend on ranks or grades. Rows that another transaction has locked are skipped (PostgreSQL),
+    and waited for only where there are too few others.
     """
-    drawn = [one.task_id for one in besides]
-    given: dict[str, Any] = {"campaign": entry.campaign_id, "annotator": entry.annotator_id}
-    given |= {"topic": topic_id, "start": rng.random(), "drawn": drawn}
+    drawn = [document.task_id for document in besides]
+    values: dict[str, Any] = {
+        "campaign": context.campaign_id,
+        "annotator": context.annotator_id,
+        "topic": topic_id,
+        "start": rng.random(),
+        "drawn": drawn,
+    }
     by_topic = topic_id is not None
     execute = session.connection().execute
-    rows = list(execute(_taking(n, by_topic, bool(drawn)), given))
+    rows = list(execute(_take_free(n, by_topic, bool(drawn)), values))
     if len(rows) < n:
-        given |= {"drawn": drawn + [row.id for row in rows], "start": 0.0}
-        held = execute(_free(n - len(rows), True, by_topic, bool(given["drawn"])), given).all()
-        taken = take(session, [row.id for row in held])
-        rows += [row for row in held if row.id in taken]
-    return [Drawn(row.pair_id, row.topic_id, row.id) for row in rows]
+        values |= {"drawn": drawn + [row.id for row in rows], "start": 0.0}
+        free = _select_free(n - len(rows), True, by_topic, bool(values["drawn"]))
+        candidates = execute(free, values).all()
+        taken = take_places(session, [row.id for row in candidates])
+        rows += [row for row in candidates if row.id in taken]
+    return [DrawnDocument(row.pair_id, row.topic_id, row.id) for row in rows]
 
 
-def topic(session: Session, entry: Entry, rng: random.Random) -> int | None:
-    """The topic to go on with: the annotator's last one, else that of a task drawn at random."""
-    given = {"campaign": entry.campaign_id, "annotator": entry.annotator_id}
-    row = session.connection().execute(_TOPIC, {**given, "start": rng.random()}).one()
-    found: int | None = row.topic
-    return found
+def choose_topic(session: Session, context: BatchContext, rng: random.Random) -> int | None:
+    """Return the topic of the annotator's last batch, else that of a random task.
+
+    Only topics with a free task that is new to the annotator are considered; None without one.
+    """
+    values = {"campaign": context.campaign_id, "annotator": context.annotator_id}
+    row = session.connection().execute(_TOPIC, {**values, "start": rng.random()}).one()
+    topic_id: int | None = row.topic
+    return topic_id
 
 
-def gold(
-    there: Sequence[Known],
+def draw_gold(
+    gold_pairs: Sequence[GoldPair],
     n: int,
     relevant_from: int,
     rng: random.Random,
     topic_id: int | None = None,
-) -> list[Drawn]:
-    """Up to ``n`` gold documents (of a topic) for a batch."""
+) -> list[DrawnDocument]:
+    """Draw up to ``n`` gold documents (of a topic)."""
     if topic_id is not None:
-        there = [one for one in there if one.topic_id == topic_id]
-    found = choose(there, n, relevant_from, rng)
-    return [Drawn(one.pair_id, one.topic_id, None, one.grade) for one in found]
+        gold_pairs = [pair for pair in gold_pairs if pair.topic_id == topic_id]
+    chosen = choose_gold(gold_pairs, n, relevant_from, rng)
+    return [DrawnDocument(pair.pair_id, pair.topic_id, None, pair.grade) for pair in chosen]
 
 
-#: Images of one topic that one person takes at once where pools are grouped.
-WHOLE_POOL = 200
+def draw_whole_pool(
+    session: Session,
+    context: BatchContext,
+    gold_pairs: Sequence[GoldPair],
+    topic_id: int,
+    rng: random.Random,
+) -> list[DrawnDocument]:
+    """Draw the pool of a topic in its groups: images without a group first, then group by group.
 
-
-def whole_pool(
-    session: Session, entry: Entry, there: Sequence[Known], topic_id: int, rng: random.Random
-) -> list[Drawn]:
-    """The pool of a topic in its groups: images by themselves first, then group after group.
-
-    Gold is that of the topic, in the groups it belongs to. The first image of a group is the
-    one that ranks best in the pool; all other orders are random. A group of which one image
-    alone is left is no group.
+    Gold is that of the topic, placed in its groups. The first image of a group is the best ranked
+    one; all other orders are random. A group with one image left is no group.
     """
-    drawn = real(session, entry, WHOLE_POOL, rng, topic_id)
+    drawn = draw_real(session, context, WHOLE_POOL, rng, topic_id)
     if not drawn:
         return []
-    drawn += gold(there, entry.settings.gold_size, entry.study.relevant_from, rng, topic_id)
+    settings, relevant_from = context.settings, context.study.relevant_from
+    drawn += draw_gold(gold_pairs, settings.gold_size, relevant_from, rng, topic_id)
     rows = session.execute(
-        select(Pair.id, Pair.cluster, Pair.rank).where(Pair.id.in_([one.pair_id for one in drawn]))
+        select(Pair.id, Pair.cluster, Pair.rank).where(
+            Pair.id.in_([document.pair_id for document in drawn])
+        )
     )
-    place = {pair: (cluster, rank) for pair, cluster, rank in rows}
-    members: dict[int, list[Drawn]] = {}
-    single: list[Drawn] = []
-    for one in drawn:
-        cluster = place[one.pair_id][0]
-        (single if cluster is None else members.setdefault(cluster, [])).append(one)
+    clusters, ranks = {}, {}
+    for pair_id, cluster, rank in rows:
+        clusters[pair_id], ranks[pair_id] = cluster, rank
+    members: dict[int, list[DrawnDocument]] = {}
+    single: list[DrawnDocument] = []
+    for document in drawn:
+        cluster = clusters[document.pair_id]
+        (single if cluster is None else members.setdefault(cluster, [])).append(document)
     groups = [group for group in members.values() if len(group) > 1]
     single += [group[0] for group in members.values() if len(group) == 1]
     rng.shuffle(single)
@@ -131,32 +149,33 @@ def whole_pool(
     ordered = list(single)
     for number, group in enumerate(groups):
         rng.shuffle(group)
-        # Gold has no rank in the pool: it stands first as often as any, or its place would tell.
+        # Gold has no rank. It comes first as often as any other image of its group: a fixed
+        # position would give it away.
         first = rng.choice(group)
         if first.gold_grade is None:
-            real_ones = (one for one in group if one.gold_grade is None)
-            first = min(real_ones, key=lambda one: place[one.pair_id][1])
-        group.sort(key=lambda one: one is not first)
-        ordered += [replace(one, cluster=number) for one in group]
+            real = (document for document in group if document.gold_grade is None)
+            first = min(real, key=lambda document: ranks[document.pair_id])
+        group.sort(key=lambda document: document is not first)
+        ordered += [replace(document, cluster=number) for document in group]
     return ordered
 
 
-def _met() -> Any:
-    met = select(Lease.id).where(
-        Lease.task_id == Task.id, Lease.annotator_id == bindparam("annotator"), _MET
+def _seen_by_annotator() -> Any:
+    seen = select(Lease.id).where(
+        Lease.task_id == Task.id, Lease.annotator_id == bindparam("annotator"), _NOT_AGAIN
     )
-    return met.exists()
+    return seen.exists()
 
 
 @cache
-def _free(n: int, after: bool, by_topic: bool, besides: bool) -> Select[int, int, int]:
-    """The query for free tasks; made once, for making one takes longer than running it."""
+def _select_free(n: int, after: bool, by_topic: bool, besides: bool) -> Select[int, int, int]:
+    """Return the query for free tasks; cached, because building it takes longer than running it."""
     ring, start = Task.ring, bindparam("start", type_=Double)
     query = select(Task.id, Task.pair_id, Task.topic_id).where(
         Task.campaign_id == bindparam("campaign"),
-        _FREE,
+        _HAS_FREE_PLACE,
         ring >= start if after else ring < start,
-        not_(_met()),
+        not_(_seen_by_annotator()),
     )
     if by_topic:
         query = query.where(Task.topic_id == bindparam("topic"))
@@ -166,56 +185,59 @@ def _free(n: int, after: bool, by_topic: bool, besides: bool) -> Select[int, int
 
 
 @cache
-def _taking(n: int, by_topic: bool, besides: bool) -> ReturningUpdate[int, int, int]:
-    """Take places on the ring from a start on, and past its end, in one statement.
+def _take_free(n: int, by_topic: bool, besides: bool) -> ReturningUpdate[int, int, int]:
+    """Return the statement that takes places on the ring, from the start on and around its end.
 
-    What comes before the start is looked at only where too little comes after it.
+    Tasks before the start are read only where there are too few after it.
     """
     halves = [
-        _free(n, after, by_topic, besides).with_for_update(skip_locked=True).subquery()
+        _select_free(n, after, by_topic, besides).with_for_update(skip_locked=True).subquery()
         for after in (True, False)
     ]
-    held = (
-        union_all(*(select(half.c.id) for half in halves)).limit(literal_column(str(n))).cte("held")
-    )
+    ids = union_all(*(select(half.c.id) for half in halves))
+    locked = ids.limit(literal_column(str(n))).cte("locked")
     return (
         update(Task)
-        .where(Task.id.in_(select(held.c.id)), Task.taken < Task.overlap)
+        .where(Task.id.in_(select(locked.c.id)), Task.taken < Task.overlap)
         .values(taken=Task.taken + 1)
         .returning(Task.id, Task.pair_id, Task.topic_id)
     )
 
 
-def _topic() -> Select[int]:
-    last = (
+def _select_topic() -> Select[int]:
+    last_batch = (
+        select(Batch.id)
+        .where(
+            Batch.annotator_id == bindparam("annotator"),
+            Batch.campaign_id == bindparam("campaign"),
+        )
+        .order_by(Batch.opened_at.desc())
+        .limit(_ONE_ROW)
+        .scalar_subquery()
+    )
+    last_topic = (
         select(Task.topic_id)
         .join(Lease, Lease.task_id == Task.id)
-        .where(
-            Lease.batch_id
-            == select(Batch.id)
-            .where(
-                Batch.annotator_id == bindparam("annotator"),
-                Batch.campaign_id == bindparam("campaign"),
-            )
-            .order_by(Batch.opened_at.desc())
-            .limit(_ONE)
-            .scalar_subquery()
-        )
+        .where(Lease.batch_id == last_batch)
         .order_by(Lease.position.desc())
-        .limit(_ONE)
+        .limit(_ONE_ROW)
         .scalar_subquery()
     )
     free = (
         select(Task.topic_id)
-        .where(Task.campaign_id == bindparam("campaign"), _FREE, not_(_met()))
+        .where(
+            Task.campaign_id == bindparam("campaign"), _HAS_FREE_PLACE, not_(_seen_by_annotator())
+        )
         .order_by(Task.ring)
-        .limit(_ONE)
+        .limit(_ONE_ROW)
     )
     start = bindparam("start", type_=Double)
-    there = (Task.topic_id == last, Task.ring >= start, Task.ring < start)
+    conditions = (Task.topic_id == last_topic, Task.ring >= start, Task.ring < start)
     return select(
-        func.coalesce(*(free.where(one).scalar_subquery() for one in there)).label("topic")
+        func.coalesce(*(free.where(condition).scalar_subquery() for condition in conditions)).label(
+            "topic"
+        )
     )
 
 
-_TOPIC = _topic()
+_TOPIC = _select_topic()

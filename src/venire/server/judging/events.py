@@ -1,4 +1,4 @@
-"""Events of a browser, each applied at most once; the current label is a fold over them."""
+"""Record the events of a browser, each at most once. The last event decides the label."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, Conflict, NotFound
-from venire.server.judging.label_change import OpenBatch, judge
+from venire.errors import BadSetting, Conflict, NotFound, UnknownName
+from venire.server.judging.label_change import OpenBatch, Refusal, judge, refuse
 from venire.server.judging.next_batch import end
-from venire.server.judging.review import review
-from venire.server.judging.settings import CampaignSettings, StudySettings
+from venire.server.judging.rules import parse_rules
 from venire.server.store.judging import Batch, Campaign, Event, Lease
 from venire.server.store.studies import Study
 
-KINDS = (
+EVENT_KINDS = (
     "label",
     "group",
     "split",
@@ -31,9 +30,8 @@ KINDS = (
     "finish",
     "leave",
 )
-_ON_A_LEASE = ("label", "cannot", "skip", "comment")
-_ON_MANY = ("group", "split", "undo", "look")
-MOST_AT_ONCE = 500
+_ON_ONE_LEASE = ("label", "cannot", "skip", "comment")
+MOST_EVENTS = 500
 _DAY_MS = 86_400_000
 
 
@@ -42,63 +40,59 @@ def record(
     batch_id: str,
     annotator_id: str,
     events: Sequence[Mapping[str, Any]],
-    at: datetime,
+    now: datetime,
 ) -> list[dict[str, Any]]:
-    """Apply events to a batch, in order, and answer each; a repeat gets its first answer.
+    """Apply events to a batch, in order, and answer each; a repeated event gets its first answer.
 
     An event has ``id`` (a UUID made by the browser), ``kind``, and by its kind ``lease`` or
     ``leases`` (one action on a group), ``label``, ``reason``, ``text``, ``active_ms``,
-    ``idle_ms``, ``at``. An answer has ``id``, ``status`` and ``lease``: ``saved``, or ``refused``
-    with a ``reason`` in words. Every event is kept, also one that was refused.
+    ``idle_ms``, ``at``. An answer has ``id``, ``lease`` and ``status``: ``saved``, or ``refused``
+    with a ``code`` (see :class:`Refusal`) and a ``reason`` in words. Every event is stored,
+    refused ones too.
 
     Raises
     ------
     NotFound
-        The batch does not exist or is somebody else's.
+        The batch does not exist or belongs to another annotator.
     BadSetting
-        An event that no browser of ours sends.
+        Malformed events, which the judge page never sends.
+    Conflict
+        An event of another batch (code ``other-batch``).
     """
-    if len(events) > MOST_AT_ONCE:
-        raise BadSetting(f"{len(events)} events at once; at most {MOST_AT_ONCE} are taken")
-    # Its campaign and its study come with it: whatever looks them up later finds them there.
-    held = session.execute(_HOLD, {"batch": batch_id}).first()
-    if held is None or held.Batch.annotator_id != annotator_id:
+    if len(events) > MOST_EVENTS:
+        raise BadSetting(f"must have at most {MOST_EVENTS} (got {len(events)})", argument="events")
+    # The campaign and the study are read in the same statement.
+    locked = session.execute(_LOCK, {"batch": batch_id}).first()
+    if locked is None or locked.Batch.annotator_id != annotator_id:
         raise NotFound("batch", batch_id)
-    batch, campaign, study = held
+    batch, campaign, study = locked
+    rules = parse_rules(campaign, study)
     leases = session.scalars(_LEASES, {"batch": batch_id}).all()
-    here = OpenBatch(
-        session,
-        batch,
-        campaign,
-        CampaignSettings.of(campaign.settings),
-        StudySettings.of(study.settings),
-        {lease.id: lease for lease in leases},
-        at,
-    )
-    checked = [_checked(event) for event in events]
+    open_batch = OpenBatch(session, batch, rules, {lease.id: lease for lease in leases}, now)
+    checked = [_check_event(event) for event in events]
     execute = session.connection().execute
     ids = [event["id"] for event in checked]
-    before = {one.id: (one.batch_id, one.outcome) for one in execute(_BEFORE, {"ids": ids})}
+    recorded = {row.id: (row.batch_id, row.outcome) for row in execute(_RECORDED, {"ids": ids})}
     new: list[dict[str, Any]] = []
     answers: list[dict[str, Any]] = []
     for event in checked:
-        if event["id"] not in before:
-            new.append(_apply(here, event))
-            before[event["id"]] = batch_id, new[-1]["outcome"]
-        of, outcome = before[event["id"]]
-        if of != batch_id:
-            raise Conflict(f"the event {event['id']} belongs to another batch")
+        if event["id"] not in recorded:
+            new.append(_apply(open_batch, event))
+            recorded[event["id"]] = batch_id, new[-1]["outcome"]
+        event_batch, outcome = recorded[event["id"]]
+        if event_batch != batch_id:
+            raise Conflict(f"Event {event['id']} belongs to another batch", code="other-batch")
         answers.append({"id": event["id"], **outcome})
     if batch.state == "open":
-        batch.expires_at = at + timedelta(minutes=here.settings.minutes)
+        batch.expires_at = now + timedelta(minutes=rules.settings.minutes)
     session.flush()
     if new:
-        execute(_NEW, new)
+        execute(_NEW_EVENTS, new)
     return answers
 
 
-# Made once: making a statement takes longer than running it.
-_HOLD = (
+# Statements are built once: building one takes longer than running it.
+_LOCK = (
     select(Batch, Campaign, Study)
     .join(Campaign, Campaign.id == Batch.campaign_id)
     .join(Study, Study.id == Campaign.study_id)
@@ -106,141 +100,158 @@ _HOLD = (
     .with_for_update(of=Batch)
 )
 _LEASES = select(Lease).where(Lease.batch_id == bindparam("batch"))
-_BEFORE = select(Event.id, Event.batch_id, Event.outcome).where(
+_RECORDED = select(Event.id, Event.batch_id, Event.outcome).where(
     Event.id.in_(bindparam("ids", expanding=True))
 )
-_NEW = insert(Event)
+_NEW_EVENTS = insert(Event)
 
 
-def _checked(event: Mapping[str, Any]) -> dict[str, Any]:
-    """An event with an id that is a UUID, a known kind, and values of the right types."""
+def _check_event(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event with a UUID as id, a known kind, and values of the right types."""
     try:
-        made: dict[str, Any] = {"id": str(uuid.UUID(str(event["id"]))), "kind": str(event["kind"])}
+        checked: dict[str, Any] = {
+            "id": str(uuid.UUID(str(event["id"]))),
+            "kind": str(event["kind"]),
+        }
     except (KeyError, ValueError):
-        raise BadSetting("an event needs an id that is a UUID, and a kind") from None
-    if made["kind"] not in KINDS:
-        raise BadSetting(f"unknown kind of event {made['kind']!r} (known: {', '.join(KINDS)})")
+        raise BadSetting("An event needs an `id` that is a UUID, and a `kind`") from None
+    if checked["kind"] not in EVENT_KINDS:
+        raise UnknownName("kind of event", checked["kind"], EVENT_KINDS)
     for name in ("lease", "reason", "text"):
         value = event.get(name)
         if value is not None and (not isinstance(value, str) or len(value) > 10_000):
-            raise BadSetting(f"{name} of an event is text of at most 10,000 characters")
-        made[name] = None if value is None else value.replace("\x00", "")
-    made["leases"] = _several(event.get("leases"))
+            raise BadSetting("must be text of at most 10,000 characters", argument=name)
+        checked[name] = None if value is None else value.replace("\x00", "")
+    checked["leases"] = _check_leases(event.get("leases"))
     for name in ("label", "active_ms", "idle_ms"):
         value = event.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-            raise BadSetting(f"{name} of an event is a whole number")
-        made[name] = value
+            raise BadSetting(f"must be a whole number (got {value!r:.80})", argument=name)
+        checked[name] = value
     for name in ("active_ms", "idle_ms"):
-        if made[name] is not None:
-            made[name] = min(max(made[name], 0), _DAY_MS)
+        if checked[name] is not None:
+            checked[name] = min(max(checked[name], 0), _DAY_MS)
+    checked["at"] = _check_time(event.get("at"))
+    return checked
+
+
+def _check_time(value: Any) -> datetime | None:
     try:
-        given = event.get("at")
-        made["at"] = None if given is None else datetime.fromisoformat(str(given)).astimezone(UTC)
+        return None if value is None else datetime.fromisoformat(str(value)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise BadSetting("the time of an event is written as 2026-01-31T12:00:00Z") from None
-    return made
+        raise BadSetting(
+            f"must be a time such as 2026-01-31T12:00:00Z (got {value!r:.80})", argument="at"
+        ) from None
 
 
-def _several(value: Any) -> list[str] | None:
-    """Ids of leases that one action is about, each once."""
+def _check_leases(value: Any) -> list[str] | None:
+    """Return the ids of the leases of one action, each once."""
     if value is None:
         return None
     if (
         not isinstance(value, list)
-        or not 1 <= len(value) <= MOST_AT_ONCE
-        or not all(isinstance(one, str) and len(one) <= 64 for one in value)
+        or not 1 <= len(value) <= MOST_EVENTS
+        or not all(isinstance(lease, str) and len(lease) <= 64 for lease in value)
     ):
-        raise BadSetting(f"leases of an event are 1 to {MOST_AT_ONCE} ids")
+        raise BadSetting(f"must be a list of 1 to {MOST_EVENTS} ids", argument="leases")
     return list(dict.fromkeys(value))
 
 
-def _apply(here: OpenBatch, event: dict[str, Any]) -> dict[str, Any]:
-    """Apply an event; what is kept of it."""
-    lease = here.leases.get(event["lease"] or "")
-    if event["kind"] in _ON_A_LEASE and lease is None:
+def _apply(open_batch: OpenBatch, event: dict[str, Any]) -> dict[str, Any]:
+    """Apply an event, and return its row."""
+    lease = open_batch.leases.get(event["lease"] or "")
+    if event["kind"] in _ON_ONE_LEASE and lease is None:
         raise NotFound("document in this batch", str(event["lease"]))
-    unknown = [one for one in event["leases"] or () if one not in here.leases]
+    unknown = [lease_id for lease_id in event["leases"] or () if lease_id not in open_batch.leases]
     if unknown:
         raise NotFound("document in this batch", unknown[0])
-    outcome = _outcome(here, lease, event)
+    outcome = _answer(open_batch, lease, event)
     return {
         "id": event["id"],
-        "batch_id": here.batch.id,
+        "batch_id": open_batch.batch.id,
         "lease_id": lease.id if lease else None,
-        "annotator_id": here.batch.annotator_id,
+        "annotator_id": open_batch.batch.annotator_id,
         "kind": event["kind"],
-        "payload": {name: event[name] for name in _KEPT if event[name] is not None},
+        "payload": {name: event[name] for name in _PAYLOAD if event[name] is not None},
         "outcome": {"lease": lease.id if lease else None, **outcome},
         "client_at": event["at"],
-        "received_at": here.at,
+        "received_at": open_batch.now,
     }
 
 
-_KEPT = ("leases", "label", "reason", "text", "active_ms", "idle_ms")
+_PAYLOAD = ("leases", "label", "reason", "text", "active_ms", "idle_ms")
 
 
-def _outcome(here: OpenBatch, lease: Lease | None, event: dict[str, Any]) -> dict[str, Any]:
-    kind = event["kind"]
+def _answer(open_batch: OpenBatch, lease: Lease | None, event: dict[str, Any]) -> dict[str, Any]:
+    """Do what an event asks for, and return the answer."""
+    kind, rules = event["kind"], open_batch.rules
     if kind in ("look", "note", "comment"):
         return {"status": "saved"}
     if kind == "finish":
-        return _finish(here)
+        return _finish(open_batch)
     if kind == "leave":
-        if here.batch.state == "open":
-            end(here.session, here.batch, "returned", here.at)
+        if open_batch.batch.state == "open":
+            end(open_batch.session, open_batch.batch, "returned", rules, open_batch.now)
         return {"status": "saved"}
-    leases = [here.leases[one] for one in event["leases"] or ()] or ([lease] if lease else [])
+    leases = [open_batch.leases[lease_id] for lease_id in event["leases"] or ()]
+    leases = leases or ([lease] if lease else [])
     if not leases:
         raise NotFound("document in this batch", str(event["lease"]))
-    if here.batch.state == "finished":
-        return {"status": "refused", "reason": "this batch is finished"}
+    if open_batch.batch.state == "finished":
+        return refuse(Refusal.BATCH_OVER)
     if kind == "split":
-        return _split(here, leases)
-    if kind in ("label", "group") and event["label"] not in here.study.values:
-        return {"status": "refused", "reason": f"there is no grade {event['label']}"}
-    if kind == "cannot" and event["reason"] not in here.study.cannot_judge:
-        return {"status": "refused", "reason": "that reason is not one of the study's"}
+        return _split(open_batch, leases)
+    if kind in ("label", "group") and event["label"] not in rules.study.values:
+        return refuse(Refusal.UNKNOWN_GRADE)
+    if kind == "cannot" and event["reason"] not in rules.study.cannot_judge:
+        return refuse(Refusal.UNKNOWN_REASON)
     if len(leases) == 1:
-        return judge(here, leases[0], event)
-    return _judge_many(here, leases, event)
+        return judge(open_batch, leases[0], event)
+    return _judge_many(open_batch, leases, event)
 
 
-def _judge_many(here: OpenBatch, leases: list[Lease], event: dict[str, Any]) -> dict[str, Any]:
-    """One action on several documents; its time is shared among them."""
+def _judge_many(
+    open_batch: OpenBatch, leases: list[Lease], event: dict[str, Any]
+) -> dict[str, Any]:
+    """Apply one action to several documents, and divide its time among them."""
     shares = {
         name: None if event[name] is None else event[name] // len(leases)
         for name in ("active_ms", "idle_ms")
     }
-    answers = {one.id: judge(here, one, {**event, **shares}) for one in leases}
-    refused = {one: answer for one, answer in answers.items() if answer["status"] == "refused"}
+    answers = {lease.id: judge(open_batch, lease, {**event, **shares}) for lease in leases}
+    refused = {
+        lease_id: answer for lease_id, answer in answers.items() if answer["status"] == "refused"
+    }
     if len(refused) == len(leases):
         return next(iter(refused.values()))
     answer: dict[str, Any] = {"status": "saved"}
     if refused:
-        answer["refused"] = {one: told["reason"] for one, told in refused.items()}
+        answer["refused"] = {lease_id: refusal["reason"] for lease_id, refusal in refused.items()}
+        answer["codes"] = {lease_id: refusal["code"] for lease_id, refusal in refused.items()}
     return answer
 
 
-def _split(here: OpenBatch, leases: list[Lease]) -> dict[str, Any]:
-    """Make a group of its own of some documents; one alone is no group."""
-    taken = [one.cluster for one in here.leases.values() if one.cluster is not None]
-    number = max(taken, default=-1) + 1 if len(leases) > 1 else None
+def _split(open_batch: OpenBatch, leases: list[Lease]) -> dict[str, Any]:
+    """Put documents into a new group; a single document belongs to no group."""
+    clusters = [lease.cluster for lease in open_batch.leases.values() if lease.cluster is not None]
+    number = max(clusters, default=-1) + 1 if len(leases) > 1 else None
     for lease in leases:
         lease.cluster = number
-    here.session.flush()
+    open_batch.session.flush()
     return {"status": "saved", "cluster": number}
 
 
-def _finish(here: OpenBatch) -> dict[str, Any]:
-    if here.batch.state == "finished":
+def _finish(open_batch: OpenBatch) -> dict[str, Any]:
+    """Hand in the batch, if every document is answered."""
+    batch = open_batch.batch
+    if batch.state == "finished":
         return {"status": "saved"}
-    if here.batch.state != "open":
-        return {"status": "refused", "reason": "the time for this batch has run out"}
-    left = sum(lease.state == "live" for lease in here.leases.values())
+    if batch.state != "open":
+        return refuse(Refusal.TIME_OVER)
+    left = sum(lease.state == "live" for lease in open_batch.leases.values())
     if left:
-        return {"status": "refused", "reason": f"{left} documents are not judged yet"}
-    here.batch.state = "finished"
-    here.batch.finished_at = here.at
-    review(here.session, here.batch, list(here.leases.values()), here.at)
+        return refuse(Refusal.NOT_ALL_JUDGED, f"{left} documents are not judged yet")
+    batch.state = "finished"
+    batch.finished_at = open_batch.now
+    open_batch.review()
     return {"status": "saved"}

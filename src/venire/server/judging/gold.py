@@ -1,4 +1,4 @@
-"""Gold for a batch: unseen by the annotator first, relevant and not in turn."""
+"""Choose gold for a batch: gold that is new to the annotator first, relevant and not in turn."""
 
 from __future__ import annotations
 
@@ -13,58 +13,60 @@ from venire.server.store.judging import Lease
 from venire.server.store.studies import Gold, Pair
 
 
-class Known(NamedTuple):
-    """A pair whose grade is known, and how often the annotator has met it as gold."""
+class GoldPair(NamedTuple):
+    """A pair with a known grade, and how often the annotator got it as gold."""
 
     pair_id: int
     grade: int
     topic_id: int
-    times: int
+    times_seen: int
 
 
-def known(session: Session, study_id: str, annotator_id: str) -> list[Known]:
-    """All active gold of a study, as an annotator has met it."""
-    given = {"study": study_id, "annotator": annotator_id}
-    rows = session.connection().execute(_KNOWN, given).all()
-    return [Known(*row) for row in rows]
+def read_gold(session: Session, study_id: str, annotator_id: str) -> list[GoldPair]:
+    """Return all active gold of a study, with how often an annotator got each pair."""
+    values = {"study": study_id, "annotator": annotator_id}
+    rows = session.connection().execute(_GOLD, values).all()
+    return [GoldPair(*row) for row in rows]
 
 
-# Made once: making a statement takes longer than running it.
-_MET = (
-    select(Lease.pair_id, func.count().label("times"))
+# Statements are built once: building one takes longer than running it.
+_SEEN = (
+    select(Lease.pair_id, func.count().label("times_seen"))
     .where(Lease.annotator_id == bindparam("annotator"), Lease.gold_grade.is_not(None))
     .group_by(Lease.pair_id)
     .subquery()
 )
-_KNOWN = (
-    select(Gold.pair_id, Gold.grade, Pair.topic_id, func.coalesce(_MET.c.times, 0))
+_GOLD = (
+    select(Gold.pair_id, Gold.grade, Pair.topic_id, func.coalesce(_SEEN.c.times_seen, 0))
     .join(Pair, Pair.id == Gold.pair_id)
-    .outerjoin(_MET, _MET.c.pair_id == Gold.pair_id)
+    .outerjoin(_SEEN, _SEEN.c.pair_id == Gold.pair_id)
     .where(Gold.study_id == bindparam("study"), Gold.active)
 )
 
 
-def choose(there: Sequence[Known], n: int, relevant_from: int, rng: random.Random) -> list[Known]:
-    """Up to ``n`` gold documents, relevant and not in turn, those unseen by the annotator first.
+def choose_gold(
+    gold_pairs: Sequence[GoldPair], n: int, relevant_from: int, rng: random.Random
+) -> list[GoldPair]:
+    """Choose up to ``n`` gold pairs, relevant and not relevant in turn.
 
-    An annotator who has seen all gold meets the one they saw least often.
+    Pairs that the annotator has seen least often come first; ties are broken at random.
     """
-    rows = list(there)
+    rows = list(gold_pairs)
     rng.shuffle(rows)
-    rows.sort(key=lambda row: row.times)
+    rows.sort(key=lambda row: row.times_seen)
     sides = [
         [row for row in rows if (row.grade >= relevant_from) is relevant]
         for relevant in (True, False)
     ]
     rng.shuffle(sides)
-    found: list[Known] = []
-    while len(found) < n and any(sides):
+    chosen: list[GoldPair] = []
+    while len(chosen) < n and any(sides):
         for side in sides:
-            if side and len(found) < n:
-                found.append(side.pop(0))
-    return found
+            if side and len(chosen) < n:
+                chosen.append(side.pop(0))
+    return chosen
 
 
-def unseen(there: Sequence[Known], topic_id: int) -> int:
-    """How many gold documents of a topic the annotator has not met."""
-    return sum(row.topic_id == topic_id and not row.times for row in there)
+def count_unseen(gold_pairs: Sequence[GoldPair], topic_id: int) -> int:
+    """Return how many gold pairs of a topic the annotator has not seen."""
+    return sum(pair.topic_id == topic_id and not pair.times_seen for pair in gold_pairs)

@@ -1,28 +1,53 @@
-"""One label, or its withdrawal, applied to a lease: its place, its judgment, the answer."""
+"""Apply a label, or its withdrawal, to a lease: its place, its judgment, the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from venire.server.judging.leases import give_back, take
-from venire.server.judging.review import is_right, owner_decided, review
-from venire.server.judging.settings import CampaignSettings, StudySettings
-from venire.server.store.judging import AGAIN, FILLS, Batch, Campaign, Judgment, Lease
+from venire.server.judging.leases import free_places, take_places
+from venire.server.judging.review import is_decided_by_owner, is_right, review
+from venire.server.judging.rules import JudgingRules
+from venire.server.store.judging import AGAIN, FILLS, Batch, Judgment, Lease, NoLabel
 from venire.server.store.studies import Gold
 
-STATE = {
+STATE_AFTER = {
     "label": "judged",
     "group": "judged",
     "cannot": "cannot",
     "skip": "skipped",
     "undo": "live",
 }
+"""Kind of an event -> state of its lease after it."""
+
+
+class Refusal(StrEnum):
+    """Why an event was refused; the judge page tells the cases apart by this code."""
+
+    BATCH_OVER = "batch-over"
+    TIME_OVER = "time-over"
+    PLACE_TAKEN = "place-taken"
+    NOTHING_TO_UNDO = "nothing-to-undo"
+    UNKNOWN_GRADE = "unknown-grade"
+    UNKNOWN_REASON = "unknown-reason"
+    NOT_ALL_JUDGED = "not-all-judged"
+
+
+REFUSALS = {
+    Refusal.BATCH_OVER: "this batch is finished",
+    Refusal.TIME_OVER: "the time for this batch has run out",
+    Refusal.PLACE_TAKEN: "too late: others have judged this document",
+    Refusal.NOTHING_TO_UNDO: "there is nothing to undo",
+    Refusal.UNKNOWN_GRADE: "this grade is not on the scale",
+    Refusal.UNKNOWN_REASON: "this reason is not one of the reasons of the study",
+}
+"""What the annotator reads about a refusal."""
 
 
 @dataclass
@@ -31,56 +56,65 @@ class OpenBatch:
 
     session: Session
     batch: Batch
-    campaign: Campaign
-    settings: CampaignSettings
-    study: StudySettings
+    rules: JudgingRules
     leases: dict[str, Lease]
-    at: datetime
+    now: datetime
+
+    def review(self) -> None:
+        """Decide whether the batch counts."""
+        review(self.session, self.batch, list(self.leases.values()), self.rules, self.now)
 
 
-def judge(here: OpenBatch, lease: Lease, event: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a lease its new state, take or give back its place, and write the judgment down."""
-    new = STATE[event["kind"]]
-    if lease.state in ("rejected", "surplus") and here.batch.valid is not None:
-        return {"status": "refused", "reason": "this batch is finished"}
-    ended = here.batch.state in ("expired", "returned")
-    if ended and here.batch.valid is False and owner_decided(here.session, here.batch):
-        return {"status": "refused", "reason": "this batch is finished"}
-    if new == "live" and (ended or lease.state == "live"):
-        return {"status": "refused", "reason": "there is nothing to undo"}
-    if not FILLS[lease.state] and FILLS[new] and not _place_again(here, lease):
-        return {"status": "refused", "reason": "too late: others have judged this document"}
-    if FILLS[lease.state] and not FILLS[new] and lease.task_id is not None:
-        give_back(here.session, [lease.task_id])
+def refuse(code: Refusal, reason: str = "") -> dict[str, Any]:
+    """Return the answer to an event that is refused."""
+    return {"status": "refused", "code": code, "reason": reason or REFUSALS[code]}
+
+
+def judge(open_batch: OpenBatch, lease: Lease, event: Mapping[str, Any]) -> dict[str, Any]:
+    """Set the new state of a lease, take or free its place, and add the judgment."""
+    session, batch = open_batch.session, open_batch.batch
+    state = STATE_AFTER[event["kind"]]
+    if lease.state in ("rejected", "surplus") and batch.valid is not None:
+        return refuse(Refusal.BATCH_OVER)
+    ended = batch.state in ("expired", "returned")
+    if ended and batch.valid is False and is_decided_by_owner(batch):
+        return refuse(Refusal.BATCH_OVER)
+    if state == "live" and (ended or lease.state == "live"):
+        return refuse(Refusal.NOTHING_TO_UNDO)
+    if not FILLS[lease.state] and FILLS[state] and not _take_place_again(session, lease):
+        return refuse(Refusal.PLACE_TAKEN)
+    if FILLS[lease.state] and not FILLS[state] and lease.task_id is not None:
+        free_places(session, [lease.task_id])
     judgment = {
         "event_id": event["id"],
         "lease_id": lease.id,
         "annotator_id": lease.annotator_id,
-        "campaign_id": here.campaign.id,
+        "campaign_id": open_batch.rules.campaign.id,
         "pair_id": lease.pair_id,
-        "label": event["label"] if new == "judged" else None,
-        "reason": {"live": "withdrawn", "skipped": "skipped"}.get(new, event["reason"]),
+        "label": event["label"] if state == "judged" else None,
+        "reason": _NO_LABEL.get(state, event["reason"]),
         "active_ms": event["active_ms"],
         "idle_ms": event["idle_ms"],
-        "judged_at": _when(here, event["at"]),
+        "judged_at": _judged_at(open_batch, event["at"]),
     }
-    seq = here.session.connection().execute(_NEW, judgment).scalar_one()
-    lease.state = new
-    lease.judgment_seq = seq if new in ("judged", "cannot") else None
-    lease.ended_at = here.at if new != "live" else None
+    seq = session.connection().execute(_NEW_JUDGMENT, judgment).scalar_one()
+    lease.state = state
+    lease.judgment_seq = seq if state in ("judged", "cannot") else None
+    lease.ended_at = open_batch.now if state != "live" else None
     if ended:
-        review(here.session, here.batch, list(here.leases.values()), here.at)
-    answer: dict[str, Any] = {"status": "saved", "state": new}
-    if here.batch.kind == "practice" and new == "judged":
-        answer["feedback"] = _feedback(here, lease, event["label"])
+        open_batch.review()
+    answer: dict[str, Any] = {"status": "saved", "state": state}
+    if batch.kind == "practice" and state == "judged":
+        answer["feedback"] = _give_feedback(open_batch, lease, event["label"])
     return answer
 
 
-_NEW = insert(Judgment).returning(Judgment.seq)
+_NO_LABEL = {"live": NoLabel.WITHDRAWN, "skipped": NoLabel.SKIPPED}
+_NEW_JUDGMENT = insert(Judgment).returning(Judgment.seq)
 
 
-def _place_again(here: OpenBatch, lease: Lease) -> bool:
-    """Take the place of a lease that had lost it, unless it is filled or met again since."""
+def _take_place_again(session: Session, lease: Lease) -> bool:
+    """Take the place that a lease has lost, unless it is filled or the annotator got it again."""
     if lease.task_id is None:
         return True
     other = select(Lease.id).where(
@@ -89,20 +123,21 @@ def _place_again(here: OpenBatch, lease: Lease) -> bool:
         Lease.id != lease.id,
         Lease.state.not_in(AGAIN),
     )
-    if here.session.scalar(other) is not None:
+    if session.scalar(other) is not None:
         return False
-    return bool(take(here.session, [lease.task_id]))
+    return bool(take_places(session, [lease.task_id]))
 
 
-def _when(here: OpenBatch, given: datetime | None) -> datetime:
-    """The browser's time where it can be true (offline work comes late), else the server's."""
-    if given is None or not here.batch.opened_at <= given <= here.at:
-        return here.at
-    return given
+def _judged_at(open_batch: OpenBatch, browser_time: datetime | None) -> datetime:
+    """Return the browser's time where it is plausible (offline work arrives late), else now."""
+    if browser_time is None or not open_batch.batch.opened_at <= browser_time <= open_batch.now:
+        return open_batch.now
+    return browser_time
 
 
-def _feedback(here: OpenBatch, lease: Lease, label: int) -> dict[str, Any]:
-    note = here.session.scalar(select(Gold.note).where(Gold.pair_id == lease.pair_id))
+def _give_feedback(open_batch: OpenBatch, lease: Lease, label: int) -> dict[str, Any]:
+    note = open_batch.session.scalar(select(Gold.note).where(Gold.pair_id == lease.pair_id))
     grade = lease.gold_grade if lease.gold_grade is not None else label
-    right = is_right(label, grade, here.settings.gold_match, here.study)
+    rules = open_batch.rules
+    right = is_right(label, grade, rules.settings.gold_match, rules.study)
     return {"right": right, "grade": grade, "note": note or ""}

@@ -1,4 +1,4 @@
-"""The next batch of an annotator; batches that ran out of time."""
+"""Open the next batch of an annotator, and end batches whose time has run out."""
 
 from __future__ import annotations
 
@@ -11,23 +11,31 @@ from sqlalchemy import bindparam, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
 
 from venire.errors import Conflict, NotAllowed
-from venire.server.judging import draw
-from venire.server.judging.batch_context import Entry, enter
-from venire.server.judging.gold import Known, known, unseen
-from venire.server.judging.leases import give_back
+from venire.server.judging.batch_context import BatchContext, read_batch_context
+from venire.server.judging.draw import (
+    DrawnDocument,
+    choose_topic,
+    draw_gold,
+    draw_real,
+    draw_whole_pool,
+)
+from venire.server.judging.gold import GoldPair, count_unseen, read_gold
+from venire.server.judging.leases import free_places
 from venire.server.judging.review import review
+from venire.server.judging.rules import JudgingRules, read_rules
 from venire.server.store.base import new_id
 from venire.server.store.judging import AGAIN, Batch, Lease, Task
 
-_EXPIRE_AT_ONCE = 20
+_MOST_EXPIRED = 20
+"""Most batches that one transaction ends, so that it stays short."""
 
 
 @dataclass(frozen=True)
 class Next:
     """What an annotator does next.
 
-    ``state`` is ``batch`` (judge ``batch_id``), ``wait`` (all that is left is with others; ask
-    again at ``retry_at``), or ``done`` (nothing is left for this annotator).
+    ``state`` is ``batch`` (judge ``batch_id``), ``wait`` (other annotators have all that is left;
+    ask again at ``retry_at``), or ``done`` (nothing is left for this annotator).
     """
 
     state: str
@@ -35,54 +43,60 @@ class Next:
     retry_at: datetime | None = None
 
 
-def next_batch(session: Session, campaign_id: str, annotator_id: str, at: datetime) -> Next:
-    """The annotator's open batch, or a new one.
+def next_batch(session: Session, campaign_id: str, annotator_id: str, now: datetime) -> Next:
+    """Return the annotator's open batch, or open a new one.
 
-    A new batch takes a place in each of its tasks in this transaction; the documents of batches
-    that ran out of time are free again first. Practice and qualification come before work.
+    First, batches whose time has run out are ended, so that their documents are free. A new batch
+    takes a place in each of its tasks in the same transaction. Practice and qualification come
+    before work.
 
     Raises
     ------
     NotFound
         No such campaign.
     NotAllowed
-        The annotator is not in the study, or is paused.
+        The annotator is not in the study (code ``not-annotator``), is paused (``paused``), or has
+        failed the qualification (``qualification-failed``).
     Conflict
-        The campaign is not open.
+        The campaign is not open yet (code ``campaign-draft``) or is closed (``campaign-closed``),
+        or has too little gold for its qualification (``qualification-not-ready``).
     """
-    entry = enter(session, campaign_id, annotator_id, at)
-    if entry.late and expire(session, campaign_id, at):
-        entry = enter(session, campaign_id, annotator_id, at)
-    if entry.open_batch is not None:
-        return Next("batch", entry.open_batch)
-    if entry.state != "open":
-        raise Conflict(f"the campaign {entry.name!r} is {_STATES[entry.state]}")
+    context = read_batch_context(session, campaign_id, annotator_id, now)
+    if context.late and expire(session, campaign_id, now):
+        context = read_batch_context(session, campaign_id, annotator_id, now)
+    if context.open_batch is not None:
+        return Next("batch", context.open_batch)
+    if context.state != "open":
+        state = {"draft": "not open yet", "closed": "closed"}[context.state]
+        raise Conflict(
+            f"The campaign {context.name!r} is {state}.", code=f"campaign-{context.state}"
+        )
     batch_id = new_id()
     rng = random.Random(batch_id)
-    drawn, kind = _draw(session, entry, rng)
-    if not drawn:
-        return _nothing(session, campaign_id, annotator_id, at)
-    grouped = kind == "work" and bool(entry.study.grouping)
+    documents, kind = _draw_documents(session, context, rng)
+    if not documents:
+        return _wait_or_done(session, campaign_id, annotator_id, now)
+    grouped = kind == "work" and bool(context.study.grouping)
     batch = {
         "id": batch_id,
         "campaign_id": campaign_id,
         "annotator_id": annotator_id,
         "kind": kind,
-        "opened_at": at,
-        "expires_at": at + timedelta(minutes=entry.settings.minutes),
+        "opened_at": now,
+        "expires_at": now + timedelta(minutes=context.settings.minutes),
     }
     leases = [
         {
             "id": new_id(),
             "batch_id": batch_id,
             "annotator_id": annotator_id,
-            "task_id": one.task_id,
-            "pair_id": one.pair_id,
-            "gold_grade": one.gold_grade,
-            "cluster": one.cluster,
+            "task_id": document.task_id,
+            "pair_id": document.pair_id,
+            "gold_grade": document.gold_grade,
+            "cluster": document.cluster,
             "position": position,
         }
-        for position, one in enumerate(drawn if grouped else mixed(drawn, rng))
+        for position, document in enumerate(documents if grouped else mix(documents, rng))
     ]
     execute = session.connection().execute
     execute(_NEW_BATCH, batch)
@@ -90,108 +104,116 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, at: dateti
     return Next("batch", batch_id)
 
 
-def at_work(session: Session, campaign_id: str, annotator_id: str) -> bool:
-    """Whether the annotator has a batch open."""
-    found = select(Batch.id).where(
+def has_open_batch(session: Session, campaign_id: str, annotator_id: str) -> bool:
+    """Return whether the annotator has an open batch."""
+    query = select(Batch.id).where(
         Batch.campaign_id == campaign_id,
         Batch.annotator_id == annotator_id,
         Batch.state == "open",
     )
-    return session.scalar(found.limit(1)) is not None
+    return session.scalar(query.limit(1)) is not None
 
 
-# Made once: making a statement takes longer than running it.
+# Statements are built once: building one takes longer than running it.
 _NEW_BATCH, _NEW_LEASES = insert(Batch), insert(Lease)
-_STATES = {"draft": "not open yet", "closed": "closed"}
 
 
-def _before_work(entry: Entry) -> list[tuple[str, int]]:
-    """What comes before work, and its size: practice once, qualification until passed."""
-    settings, found = entry.settings, []
-    if settings.practice_size and not entry.practised:
-        found.append(("practice", settings.practice_size))
-    if settings.qualification_size and not entry.qualified:
-        found.append(("qualification", settings.qualification_size))
-    return found
+def _list_before_work(context: BatchContext) -> list[tuple[str, int]]:
+    """Return kind and size of batches before work: practice once, qualification until passed."""
+    settings = context.settings
+    kinds = []
+    if settings.practice_size and not context.practised:
+        kinds.append(("practice", settings.practice_size))
+    if settings.qualification_size and not context.qualified:
+        kinds.append(("qualification", settings.qualification_size))
+    return kinds
 
 
-def _draw(session: Session, entry: Entry, rng: random.Random) -> tuple[list[draw.Drawn], str]:
-    """The documents of a batch, and what kind of batch they make."""
-    settings = entry.settings
-    before = _before_work(entry)
-    there = (
-        known(session, entry.study_id, entry.annotator_id) if before or settings.gold_size else []
-    )
-    for kind, size in before:
-        if kind == "qualification" and entry.tries >= settings.qualification_tries:
-            raise NotAllowed("the qualification was not passed; thank you for trying")
-        drawn = draw.gold(there, size, entry.study.relevant_from, rng)
-        # A study with little gold keeps it for the batches.
-        spare = kind != "practice" or len(there) >= settings.practice_size + settings.gold_size
-        if len(drawn) == size and spare:
-            return drawn, kind
+def _draw_documents(
+    session: Session, context: BatchContext, rng: random.Random
+) -> tuple[list[DrawnDocument], str]:
+    """Draw the documents of a batch; return them with the kind of the batch."""
+    settings = context.settings
+    before_work = _list_before_work(context)
+    gold_pairs: list[GoldPair] = []
+    if before_work or settings.gold_size:
+        gold_pairs = read_gold(session, context.study_id, context.annotator_id)
+    for kind, size in before_work:
+        if kind == "qualification" and context.tries >= settings.qualification_tries:
+            raise NotAllowed(
+                "You did not pass the qualification. Thank you for trying.",
+                code="qualification-failed",
+            )
+        documents = draw_gold(gold_pairs, size, context.study.relevant_from, rng)
+        # A study with little gold saves it for the work batches and skips the practice.
+        needed = settings.practice_size + settings.gold_size
+        enough = kind != "practice" or len(gold_pairs) >= needed
+        if len(documents) == size and enough:
+            return documents, kind
         if kind == "qualification":
-            raise Conflict("the qualification is not ready; tell the owner of the study")
-    return _work(session, entry, there, rng), "work"
+            raise Conflict(
+                "The qualification is not ready. Tell the owner of the study.",
+                code="qualification-not-ready",
+            )
+    return _draw_work(session, context, gold_pairs, rng), "work"
 
 
-def _work(
-    session: Session, entry: Entry, there: Sequence[Known], rng: random.Random
-) -> list[draw.Drawn]:
-    """Real documents and gold, of one topic where gold does not stand out by it."""
-    settings, own = entry.settings, None
-    if settings.topics != "mixed" or entry.study.grouping:
-        topic = draw.topic(session, entry, rng)
+def _draw_work(
+    session: Session, context: BatchContext, gold_pairs: Sequence[GoldPair], rng: random.Random
+) -> list[DrawnDocument]:
+    """Draw real documents and gold, of one topic where gold does not stand out by its topic."""
+    settings, study = context.settings, context.study
+    batch_topic = None
+    if settings.topics != "mixed" or study.grouping:
+        topic = choose_topic(session, context, rng)
         if topic is None:
             return []
-        if entry.study.grouping:
-            return draw.whole_pool(session, entry, there, topic, rng)
-        if settings.topics == "one" or unseen(there, topic) >= settings.gold_size:
-            own = topic
-    real = draw.real(session, entry, settings.batch_size, rng, own)
+        if study.grouping:
+            return draw_whole_pool(session, context, gold_pairs, topic, rng)
+        if settings.topics == "one" or count_unseen(gold_pairs, topic) >= settings.gold_size:
+            batch_topic = topic
+    real = draw_real(session, context, settings.batch_size, rng, batch_topic)
     left = settings.batch_size - len(real)
-    if own is not None and left:
-        real += draw.real(session, entry, left, rng, besides=real)
+    if batch_topic is not None and left:
+        real += draw_real(session, context, left, rng, besides=real)
     if not real:
         return []
-    given = there, settings.gold_size, entry.study.relevant_from, rng
-    gold = draw.gold(*given, own)
+    gold = draw_gold(gold_pairs, settings.gold_size, study.relevant_from, rng, batch_topic)
     if len(gold) < settings.gold_size:
-        more = draw.gold(*given)
-        gold += _without(gold, more)[: settings.gold_size - len(gold)]
+        others = draw_gold(gold_pairs, settings.gold_size, study.relevant_from, rng)
+        pairs = {document.pair_id for document in gold}
+        others = [document for document in others if document.pair_id not in pairs]
+        gold += others[: settings.gold_size - len(gold)]
     return real + gold
 
 
-def _without(there: list[draw.Drawn], more: list[draw.Drawn]) -> list[draw.Drawn]:
-    pairs = {one.pair_id for one in there}
-    return [one for one in more if one.pair_id not in pairs]
-
-
-def mixed(drawn: list[draw.Drawn], rng: random.Random) -> list[draw.Drawn]:
-    """Topics in random order, the documents of each in random order, gold among them."""
-    topics = list({one.topic_id for one in drawn})
+def mix(documents: list[DrawnDocument], rng: random.Random) -> list[DrawnDocument]:
+    """Return topics in random order, and the documents of each, gold included, in random order."""
+    topics = list({document.topic_id for document in documents})
     rng.shuffle(topics)
-    place = {topic: position for position, topic in enumerate(topics)}
-    rng.shuffle(drawn)
-    return sorted(drawn, key=lambda one: place[one.topic_id])
+    order = {topic: position for position, topic in enumerate(topics)}
+    rng.shuffle(documents)
+    return sorted(documents, key=lambda document: order[document.topic_id])
 
 
-def _nothing(session: Session, campaign_id: str, annotator_id: str, at: datetime) -> Next:
-    """Say whether documents that this annotator has not met may come back, and when."""
-    mine = aliased(Lease)
-    met = select(mine.id).where(
-        mine.task_id == Task.id, mine.annotator_id == annotator_id, mine.state.not_in(AGAIN)
+def _wait_or_done(session: Session, campaign_id: str, annotator_id: str, now: datetime) -> Next:
+    """Return whether documents that are new to the annotator may become free, and when."""
+    own_lease = aliased(Lease)
+    seen = select(own_lease.id).where(
+        own_lease.task_id == Task.id,
+        own_lease.annotator_id == annotator_id,
+        own_lease.state.not_in(AGAIN),
     )
     soonest = session.scalar(
         select(func.min(Batch.expires_at))
         .join(Lease, Lease.batch_id == Batch.id)
         .join(Task, Task.id == Lease.task_id)
         .where(Batch.campaign_id == campaign_id, Batch.state == "open", Lease.state == "live")
-        .where(Batch.annotator_id != annotator_id, ~met.exists())
+        .where(Batch.annotator_id != annotator_id, ~seen.exists())
     )
     if soonest is None:
         return Next("done")
-    return Next("wait", retry_at=max(soonest, at + timedelta(seconds=1)))
+    return Next("wait", retry_at=max(soonest, now + timedelta(seconds=1)))
 
 
 _LATE = (
@@ -199,37 +221,42 @@ _LATE = (
     .where(
         Batch.campaign_id == bindparam("campaign"),
         text("batch.state = 'open'"),
-        Batch.expires_at < bindparam("at"),
+        Batch.expires_at < bindparam("now"),
     )
     .order_by(Batch.expires_at)
-    .limit(_EXPIRE_AT_ONCE)
+    .limit(_MOST_EXPIRED)
     .with_for_update(skip_locked=True)
 )
 
 
-def expire(session: Session, campaign_id: str, at: datetime) -> int:
-    """End batches whose time has run out; what was judged stays, what was not is free again."""
-    late = session.scalars(_LATE, {"campaign": campaign_id, "at": at}).all()
-    for batch in late:
-        end(session, batch, "expired", at)
+def expire(session: Session, campaign_id: str, now: datetime) -> int:
+    """End batches whose time has run out; return how many were ended.
+
+    What was judged is kept, and the other documents are free again.
+    """
+    late = session.scalars(_LATE, {"campaign": campaign_id, "now": now}).all()
+    if late:
+        rules = read_rules(session, campaign_id)
+        for batch in late:
+            end(session, batch, "expired", rules, now)
     return len(late)
 
 
-def end(session: Session, batch: Batch, state: str, at: datetime) -> None:
-    """End a batch before it is finished: ``expired`` or ``returned``.
+def end(session: Session, batch: Batch, state: str, rules: JudgingRules, now: datetime) -> None:
+    """End a batch that is not finished, as ``expired`` or ``returned``.
 
-    Leases still live end with it and give back their places; the judged part is reviewed.
-    A batch in which everything was judged is finished, whoever ended it.
+    Leases that are still live end with it and free their places; the judged part is reviewed.
+    A batch in which everything was judged becomes ``finished``.
     """
     leases = session.scalars(select(Lease).where(Lease.batch_id == batch.id)).all()
     live = [lease for lease in leases if lease.state == "live"]
     for lease in live:
         lease.state = state
-        lease.ended_at = at
+        lease.ended_at = now
     session.flush()
-    give_back(session, [lease.task_id for lease in live if lease.task_id is not None])
+    free_places(session, [lease.task_id for lease in live if lease.task_id is not None])
     batch.state = state if live else "finished"
-    batch.finished_at = at
+    batch.finished_at = now
     if any(lease.state in ("judged", "cannot") for lease in leases):
-        review(session, batch, list(leases), at)
+        review(session, batch, list(leases), rules, now)
     session.flush()

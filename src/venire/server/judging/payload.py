@@ -1,4 +1,4 @@
-"""What a browser is sent: the batch and its documents, and nothing that tells gold from real."""
+"""Build what the judge page gets: the batch and its documents, without any hint of gold."""
 
 from __future__ import annotations
 
@@ -21,22 +21,33 @@ from venire.server.store.people import Membership, User
 from venire.server.store.studies import Document, Pair, Study, Topic
 
 
-def may_enter(session: Session, campaign_id: str, user_id: str) -> tuple[Campaign, Study]:
-    """The campaign and its study, for those who may judge in it."""
+def check_access(session: Session, campaign_id: str, user_id: str) -> tuple[Campaign, Study]:
+    """Return the campaign and its study, if the user may judge in it.
+
+    Raises
+    ------
+    NotFound
+        No such campaign, or the user is not in its study.
+    NotAllowed
+        The user is a viewer (code ``viewer``).
+    """
     campaign = session.get(Campaign, campaign_id)
     member = session.get(Membership, (campaign.study_id, user_id)) if campaign else None
     if campaign is None or member is None:
         raise NotFound("campaign", campaign_id)
     if member.role == "viewer":
-        raise NotAllowed("viewers do not judge; ask an owner of the study to make you an annotator")
+        raise NotAllowed(
+            "Viewers cannot judge. Ask an owner of the study to make you an annotator.",
+            code="viewer",
+        )
     return campaign, session.get_one(Study, campaign.study_id)
 
 
-def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, Any]:
-    """A batch as its annotator sees it: grades, topics, documents in order, their own labels.
+def view_batch(session: Session, batch_id: str, annotator_id: str) -> dict[str, Any]:
+    """Return a batch as its annotator sees it: grades, topics, documents in order, own labels.
 
-    Gold and real documents have the same fields; neither runs, ranks, scores nor the labels of
-    others are in it.
+    Gold and real documents have the same fields. Runs, ranks, scores and the labels of others are
+    left out.
     """
     execute = session.connection().execute
     batch = execute(_BATCH, {"batch": batch_id}).first()
@@ -47,7 +58,7 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
     topics: dict[int, Any] = {}
     for row in rows:
         topics.setdefault(row.topic_id, row)
-    place = {topic_id: number for number, topic_id in enumerate(topics)}
+    numbers = {topic_id: number for number, topic_id in enumerate(topics)}
     return {
         "batch": batch_id,
         "kind": "practice" if batch.kind == "practice" else "work",
@@ -56,8 +67,8 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
         "grouped": any(row.cluster is not None for row in rows),
         "relevant_from": settings.relevant_from,
         "study": batch.name,
-        "instructions": _instructions(batch.instructions),
-        "grades": with_keys(settings),
+        "instructions": _render_instructions(batch.instructions),
+        "grades": add_keys(settings),
         "reasons": settings.cannot_judge,
         "topics": [
             {
@@ -72,8 +83,8 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
                 "lease": row.id,
                 "group": row.cluster,
                 "kind": row.kind,
-                "topic": place[row.topic_id],
-                "state": _own(row.state),
+                "topic": numbers[row.topic_id],
+                "state": _hide_review(row.state),
                 "label": row.label,
                 "reason": row.reason,
             }
@@ -82,7 +93,7 @@ def batch_view(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
     }
 
 
-# Made once: making a statement takes longer than running it.
+# Statements are built once: building one takes longer than running it.
 _BATCH = (
     select(
         Batch.annotator_id,
@@ -118,31 +129,34 @@ _ITEMS = (
     .where(Lease.batch_id == bindparam("batch"))
     .order_by(Lease.position)
 )
-#: The same instructions are shown with every batch.
-_instructions = lru_cache(maxsize=32)(show_instructions)
+# The same instructions are shown with every batch.
+_render_instructions = lru_cache(maxsize=32)(show_instructions)
 
 
-def _own(state: str) -> str:
-    """The state as the annotator knows it: that a batch was rejected is not told by document."""
+def _hide_review(state: str) -> str:
+    """Return the state of a lease without what the review of its batch made of it."""
     return "judged" if state in ("rejected", "surplus") else state
 
 
-def with_keys(settings: StudySettings) -> list[dict[str, Any]]:
-    """Each grade with its key: its own value where all are digits, else its place from 1."""
+def add_keys(settings: StudySettings) -> list[dict[str, Any]]:
+    """Return the grades with their keys: the value if all are digits, else the position from 1."""
     values = settings.values
     digits = all(0 <= value <= 9 for value in values)
     return [
-        {**grade, "key": str(grade["value"] if digits else place % 10)}
-        for place, grade in enumerate(settings.grades, 1)
+        {**grade, "key": str(grade["value"] if digits else position % 10)}
+        for position, grade in enumerate(settings.grades, 1)
     ]
 
 
-def document_view(session: Session, lease_id: str, annotator_id: str) -> dict[str, Any]:
-    """The document of a lease, ready to be shown; only to whom it was given."""
+def view_document(session: Session, lease_id: str, annotator_id: str) -> dict[str, Any]:
+    """Return the document of a lease, ready to be shown to the annotator of the lease."""
     row = session.execute(_DOCUMENT, {"lease": lease_id}).first()
     if row is None or row.annotator_id != annotator_id:
         raise NotFound("document", lease_id)
-    return {"lease": lease_id, **content(row.Document, row.title, StudySettings.of(row.settings))}
+    return {
+        "lease": lease_id,
+        **view_content(row.Document, row.title, StudySettings.of(row.settings)),
+    }
 
 
 _DOCUMENT = (
@@ -156,25 +170,25 @@ _DOCUMENT = (
 )
 
 
-def content(document: Document, query: str, settings: StudySettings) -> dict[str, Any]:
-    """A document of any kind as plain data; the browser makes text of it, never HTML.
+def view_content(document: Document, query: str, settings: StudySettings) -> dict[str, Any]:
+    """Return a document of any kind as plain data, which the browser shows as text.
 
-    The one exception is HTML itself, which is cleaned and shown in a frame without scripts.
+    The exception is HTML, which is sanitised and shown in a frame without scripts.
     """
     if document.kind == "image":
         return {"kind": "image", "title": document.title, "missing": document.media is None}
     if document.body is None:
         return {"kind": "none", "title": document.title or document.doc_id}
     if document.kind == "entity":
-        shown = show_entity(document.body, document.doc_id, languages=tuple(settings.languages))
-        return {"kind": "entity", "links": settings.show_links, **asdict(shown)}
+        entity = show_entity(document.body, document.doc_id, languages=tuple(settings.languages))
+        return {"kind": "entity", "links": settings.show_links, **asdict(entity)}
     if document.kind == "html":
         return {"kind": "html", "title": document.title, "html": show_html(document.body)}
     return {"kind": "text", **asdict(show_text(document.title, document.body, query))}
 
 
-def image_of(session: Session, lease_id: str, annotator_id: str) -> str:
-    """The media key of a lease's image; only for whom it was given to."""
+def find_image(session: Session, lease_id: str, annotator_id: str) -> str:
+    """Return the media key of the image of a lease, for the annotator of the lease."""
     row = session.connection().execute(_IMAGE, {"lease": lease_id}).first()
     if row is None or row.annotator_id != annotator_id:
         raise NotFound("document", lease_id)
@@ -192,13 +206,13 @@ _IMAGE = (
 )
 
 
-def completion(
+def find_completion_code(
     session: Session, campaign_id: str | None, user: User, batch_id: str | None = None
 ) -> str | None:
-    """The code that a platform's worker takes back; None for everybody else.
+    """Return the completion code for a worker of a crowd platform; None for everybody else.
 
-    It is that of the batch, or of the worker's last one: the code of work done where it counts,
-    the other one where it does not.
+    It is the code of the batch, or of the worker's last batch: ``code_done`` where the batch
+    counts, else ``code_failed``.
     """
     if user.worker is None:
         return None
@@ -214,11 +228,11 @@ def completion(
     return campaign.code_done if batch.valid else campaign.code_failed
 
 
-def codes(session: Session, user: User) -> list[dict[str, Any]]:
-    """The codes of a platform's worker, of every batch that was handed in, the last one first.
+def list_completion_codes(session: Session, user: User) -> list[dict[str, Any]]:
+    """Return the completion codes of a worker's reviewed batches, the latest first.
 
-    ``campaign, batch`` (its number among the worker's in that campaign), ``documents`` (answered),
-    ``finished_at, code``; nothing for everybody else.
+    ``campaign, batch`` (its number among the worker's batches in the campaign), ``documents``
+    (answered), ``finished_at, code``; empty for users who are not workers of a platform.
     """
     if user.worker is None:
         return []

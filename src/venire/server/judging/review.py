@@ -1,99 +1,95 @@
-"""Whether a batch counts: its gold, its speed, its labels; decisions and their reversal."""
+"""Review batches: whether a batch counts, by the campaign's rules or by an owner's decision."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from statistics import median
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, NotFound
-from venire.server.judging.leases import give_back, take
+from venire.server.judging.leases import free_places, take_places
 from venire.server.judging.pausing import pause_where_needed
-from venire.server.judging.settings import CampaignSettings, StudySettings
-from venire.server.store.judging import Batch, Campaign, Judgment, Lease
-from venire.server.store.studies import Study
+from venire.server.judging.rules import JudgingRules
+from venire.server.judging.settings import StudySettings
+from venire.server.store.judging import Batch, BatchReason, Campaign, Judgment, Lease
 from venire.server.store.work import Decision
 
-#: Why a batch is held: nothing is known about who judged it.
-HELD = "held: it ended before any of its gold was judged"
-#: What an annotator may read of why a batch does not count, by rule: that there is gold, and how
-#: much, is not for them, nor are the words of an owner.
-TOLD = {
-    "gold": "The answers did not meet the quality standard of this task.",
-    "speed": "The answers were given faster than the documents can be read.",
-    "one label": "Nearly all answers were the same.",
+REJECTIONS = {
+    BatchReason.GOLD_WRONG: "The answers did not meet the quality standard of this task.",
+    BatchReason.TOO_FAST: "The answers were given faster than the documents can be read.",
+    BatchReason.ONE_LABEL: "Nearly all answers were the same.",
 }
-TOLD_ELSE = "The requester did not accept this work."
-#: A batch smaller than this is not rejected for giving one label only.
+"""What an annotator may read about a rejected batch. It does not say that there is gold, or how
+much, and does not repeat the words of an owner."""
+REJECTION_OTHERWISE = "The requester did not accept this work."
+HELD = "held: it ended before any of its gold was judged"
 LEAST_FOR_SHARE = 8
+"""Labels that a batch must have before it can be rejected for one label."""
+_UNANSWERED = ("live", "expired", "returned")
 
 
-def review(session: Session, batch: Batch, leases: Sequence[Lease], at: datetime) -> None:
+class Verdict(NamedTuple):
+    """Whether a batch counts (None: held), why as a code, and why in words."""
+
+    valid: bool | None
+    code: BatchReason
+    reason: str
+
+
+def review(
+    session: Session, batch: Batch, leases: Sequence[Lease], rules: JudgingRules, now: datetime
+) -> None:
     """Decide whether a batch counts, by the rules of its campaign, and record why.
 
-    A batch of practice never counts; a qualification is passed or not. Gold that an annotator
-    could not judge, or skipped, is gold wrong: otherwise skipping would be a way around it. Leaving
-    before the gold would be another one: a batch that ended before any of its gold was judged is
-    held. Its places are free again, its judgments stay and do not count, until gold that comes late
-    or an owner decides.
+    A practice batch never counts; a qualification is passed or failed. Gold that the annotator
+    could not judge, or skipped, counts as wrong: otherwise skipping would evade the check. Leaving
+    before the gold would evade it too, so a batch that ended before any of its gold was judged is
+    held. Its places are free again, and its judgments are kept but do not count until gold arrives
+    late or an owner decides.
     """
-    campaign = session.get_one(Campaign, batch.campaign_id)
-    study = session.get_one(Study, campaign.study_id)
-    settings = CampaignSettings.of(campaign.settings)
-    labels = current_labels(session, leases)
-    grades = StudySettings.of(study.settings)
-    asked = [one for one in leases if one.gold_grade is not None and one.state not in _UNSEEN]
-    right = sum(_is_right(one, labels, settings, grades) for one in asked)
+    labels = read_current_judgments(session, leases)
+    asked = [
+        lease for lease in leases if lease.gold_grade is not None and lease.state not in _UNANSWERED
+    ]
+    right = sum(_is_gold_right(lease, labels, rules) for lease in asked)
     batch.gold_asked, batch.gold_right = len(asked), right
     if batch.kind == "practice":
-        batch.valid, batch.reason = False, "practice"
+        batch.valid, batch.reason, batch.reason_code = False, "practice", BatchReason.PRACTICE
         return
-    if owner_decided(session, batch):
+    if is_decided_by_owner(batch):
         return
     if batch.kind == "qualification":
-        passed = right >= settings.qualification_needed and batch.state == "finished"
-        batch.reason = f"{right} of {len(asked)} right, {settings.qualification_needed} needed"
-        _decide(session, batch, leases, passed, batch.reason, None, campaign.study_id, at)
+        needed = rules.settings.qualification_needed
+        passed = right >= needed and batch.state == "finished"
+        words = f"{right} of {len(asked)} right, {needed} needed"
+        verdict = Verdict(passed, BatchReason.QUALIFICATION, words)
+        _record_verdict(session, batch, leases, verdict, None, rules.campaign.study_id, now)
         return
-    rule, reason = _fault(settings, asked, right, leases, labels)
-    if not rule and not asked and any(one.gold_grade is not None for one in leases):
-        _decide(session, batch, leases, None, HELD, None, campaign.study_id, at)
-        return
-    _decide(session, batch, leases, not rule, reason or _fine(asked), None, campaign.study_id, at,
-            rule)  # fmt: skip
-    pause_where_needed(session, batch, campaign, at)
+    verdict = _apply_rules(rules, leases, labels.values(), asked, right)
+    _record_verdict(session, batch, leases, verdict, None, rules.campaign.study_id, now)
+    if verdict.code != BatchReason.HELD:
+        pause_where_needed(session, batch, rules, now)
 
 
-def owner_decided(session: Session, batch: Batch) -> bool:
-    """Whether the last word about a batch is an owner's; rules do not overrule it."""
-    decisions = select(Decision.decided_by).where(
-        Decision.kind == "batch", Decision.subject == batch.id
-    )
-    return session.scalar(decisions.order_by(Decision.seq.desc()).limit(1)) is not None
+def is_decided_by_owner(batch: Batch) -> bool:
+    """Return whether the last decision about a batch is an owner's; rules do not override it."""
+    return batch.reason_code == BatchReason.OWNER
 
 
-_UNSEEN = ("live", "expired", "returned")
-
-
-def _fine(asked: Sequence[Lease]) -> str:
-    return "gold right" if asked else "no gold was asked"
-
-
-def _is_right(
-    lease: Lease, labels: dict[str, Judgment], settings: CampaignSettings, study: StudySettings
-) -> bool:
+def _is_gold_right(lease: Lease, labels: Mapping[str, Judgment], rules: JudgingRules) -> bool:
     judgment = labels.get(lease.id)
     if judgment is None or judgment.label is None or lease.gold_grade is None:
         return False
-    return is_right(judgment.label, lease.gold_grade, settings.gold_match, study)
+    return is_right(judgment.label, lease.gold_grade, rules.settings.gold_match, rules.study)
 
 
 def is_right(label: int, grade: int, match: str, study: StudySettings) -> bool:
-    """Whether a label agrees with a gold grade, by the campaign's rule."""
+    """Return whether a label agrees with a gold grade, by the campaign's rule ``gold_match``."""
     if match == "exact":
         return label == grade
     if match == "near":
@@ -104,55 +100,61 @@ def is_right(label: int, grade: int, match: str, study: StudySettings) -> bool:
     return (label >= study.relevant_from) == (grade >= study.relevant_from)
 
 
-def _fault(
-    settings: CampaignSettings,
+def _apply_rules(
+    rules: JudgingRules,
+    leases: Sequence[Lease],
+    judgments: Collection[Judgment],
     asked: Sequence[Lease],
     right: int,
-    leases: Sequence[Lease],
-    labels: dict[str, Judgment],
-) -> tuple[str, str]:
-    """The first rule that a batch breaks, and in words; both empty when it breaks none."""
+) -> Verdict:
+    """Return the verdict on a work batch: the first rule that it breaks, else that it counts."""
+    settings = rules.settings
     wrong = len(asked) - right
     if wrong > settings.gold_errors:
-        return "gold", f"{wrong} of {len(asked)} gold wrong ({settings.gold_errors} allowed)"
-    times = [one.active_ms for one in labels.values() if one.active_ms is not None]
+        words = f"{wrong} of {len(asked)} gold wrong ({settings.gold_errors} allowed)"
+        return Verdict(False, BatchReason.GOLD_WRONG, words)
+    times = [judgment.active_ms for judgment in judgments if judgment.active_ms is not None]
     if settings.min_seconds and times and median(times) < settings.min_seconds * 1000:
-        return "speed", (
-            f"median active time {median(times) / 1000:.1f} s a document "
+        words = (
+            f"median active time {median(times) / 1000:.1f} s per document "
             f"({settings.min_seconds:g} s needed)"
         )
-    given = Counter(one.label for one in labels.values() if one.label is not None)
-    total = sum(given.values())
-    if total >= LEAST_FOR_SHARE and max(given.values()) > settings.max_same_share * total:
-        label, times_given = given.most_common(1)[0]
-        return "one label", (
-            f"label {label} given {times_given} times of {total} "
-            f"({settings.max_same_share:.0%} allowed)"
+        return Verdict(False, BatchReason.TOO_FAST, words)
+    counts = Counter(judgment.label for judgment in judgments if judgment.label is not None)
+    total = sum(counts.values())
+    if total >= LEAST_FOR_SHARE and max(counts.values()) > settings.max_same_share * total:
+        ((label, number),) = counts.most_common(1)
+        words = (
+            f"label {label} given {number} times of {total} ({settings.max_same_share:.0%} allowed)"
         )
-    return "", ""
+        return Verdict(False, BatchReason.ONE_LABEL, words)
+    if asked:
+        return Verdict(True, BatchReason.GOLD_RIGHT, "gold right")
+    if any(lease.gold_grade is not None for lease in leases):
+        return Verdict(None, BatchReason.HELD, HELD)
+    return Verdict(True, BatchReason.NO_GOLD, "no gold was asked")
 
 
-def told(session: Session, batch: Batch) -> str:
-    """Why a batch was not accepted, as its annotator may read it."""
-    decisions = select(Decision.facts).where(Decision.kind == "batch", Decision.subject == batch.id)
-    facts = session.scalar(decisions.order_by(Decision.seq.desc()).limit(1)) or {}
-    return TOLD.get(facts.get("rule", ""), TOLD_ELSE)
+def explain_rejection(batch: Batch) -> str:
+    """Return why a batch was not accepted, in words that its annotator may read."""
+    return REJECTIONS.get(BatchReason(batch.reason_code), REJECTION_OTHERWISE)
 
 
-def current_labels(session: Session, leases: Sequence[Lease]) -> dict[str, Judgment]:
-    """The judgment that counts now, by lease."""
+def read_current_judgments(session: Session, leases: Sequence[Lease]) -> dict[str, Judgment]:
+    """Return the judgment that counts now, by lease."""
     seqs = [lease.judgment_seq for lease in leases if lease.judgment_seq is not None]
-    found = session.scalars(select(Judgment).where(Judgment.seq.in_(seqs)))
-    return {judgment.lease_id: judgment for judgment in found}
+    judgments = session.scalars(select(Judgment).where(Judgment.seq.in_(seqs)))
+    return {judgment.lease_id: judgment for judgment in judgments}
 
 
 def decide(
-    session: Session, batch_id: str, accept: bool, reason: str, by: str | None, at: datetime
+    session: Session, batch_id: str, accept: bool, reason: str, by: str | None, now: datetime
 ) -> list[str]:
-    """An owner's decision about a batch, also against an earlier one.
+    """Record the decision of an owner (or of a platform, without ``by``) about a batch.
 
-    Where a rejected batch is accepted after its documents were judged by others, only the places
-    that are still free are taken again; the other judgments stay on record as surplus.
+    It may override an earlier decision. Where a rejected batch is accepted after others have judged
+    its documents, only places that are still free are taken again; the other judgments are kept as
+    surplus.
 
     Returns
     -------
@@ -164,66 +166,74 @@ def decide(
     NotFound
         No such batch.
     Conflict
-        The batch is still open, or is no work.
+        The batch is still open (code ``batch-open``), or a practice (``practice``).
     """
+    batch = _lock_ended_batch(session, batch_id)
+    if batch.kind == "practice":
+        raise Conflict("A practice batch never counts.", code="practice")
+    leases = session.scalars(select(Lease).where(Lease.batch_id == batch_id)).all()
+    study_id = session.get_one(Campaign, batch.campaign_id).study_id
+    code = BatchReason.PLATFORM if by is None else BatchReason.OWNER
+    return _record_verdict(session, batch, leases, Verdict(accept, code, reason), by, study_id, now)
+
+
+def _lock_ended_batch(session: Session, batch_id: str) -> Batch:
     batch = session.scalar(select(Batch).where(Batch.id == batch_id).with_for_update())
     if batch is None:
         raise NotFound("batch", batch_id)
     if batch.state == "open":
-        raise Conflict("the batch is still being judged; decide when it is finished")
-    if batch.kind == "practice":
-        raise Conflict("a practice batch never counts")
-    leases = session.scalars(select(Lease).where(Lease.batch_id == batch_id)).all()
-    study_id = session.get_one(Campaign, batch.campaign_id).study_id
-    return _decide(session, batch, leases, accept, reason, by, study_id, at)
+        raise Conflict("The batch is still open. Decide when it has ended.", code="batch-open")
+    return batch
 
 
-def _decide(
+def _record_verdict(
     session: Session,
     batch: Batch,
     leases: Sequence[Lease],
-    accept: bool | None,
-    reason: str,
+    verdict: Verdict,
     by: str | None,
     study_id: str,
-    at: datetime,
-    rule: str = "",
+    now: datetime,
 ) -> list[str]:
+    """Set whether a batch counts, take or free its places, and write the decision down."""
     surplus: list[str] = []
-    if accept:
-        again = [one for one in leases if one.state in ("rejected", "surplus")]
-        taken = take(session, [one.task_id for one in again if one.task_id is not None])
-        labels = current_labels(session, again)
-        for lease in again:
+    if verdict.valid:
+        out = [lease for lease in leases if lease.state in ("rejected", "surplus")]
+        taken = take_places(session, [lease.task_id for lease in out if lease.task_id is not None])
+        labels = read_current_judgments(session, out)
+        for lease in out:
             if lease.task_id is not None and lease.task_id not in taken:
                 lease.state = "surplus"
                 surplus.append(lease.id)
             else:
                 lease.state = "judged" if labels[lease.id].label is not None else "cannot"
     else:
-        out = [one for one in leases if one.state in ("judged", "cannot", "surplus")]
-        filled = [one for one in out if one.state != "surplus" and one.task_id is not None]
-        for lease in out:
+        answered = [lease for lease in leases if lease.state in ("judged", "cannot", "surplus")]
+        filled = [
+            lease.task_id
+            for lease in answered
+            if lease.state != "surplus" and lease.task_id is not None
+        ]
+        for lease in answered:
             lease.state = "rejected"
         session.flush()
-        give_back(session, [one.task_id for one in filled if one.task_id is not None])
-    batch.valid = accept
-    batch.reason = reason
+        free_places(session, filled)
+    batch.valid, batch.reason_code, batch.reason = verdict.valid, verdict.code, verdict.reason
     session.add(
         Decision(
             study_id=study_id,
             kind="batch",
             subject=batch.id,
-            verdict={True: "accepted", False: "rejected", None: "held"}[accept],
-            reason=reason,
+            verdict={True: "accepted", False: "rejected", None: "held"}[verdict.valid],
+            reason=verdict.reason,
             facts={
                 "gold_asked": batch.gold_asked,
                 "gold_right": batch.gold_right,
                 "surplus": len(surplus),
-                **({"rule": rule} if rule else {}),
+                "code": verdict.code,
             },
             decided_by=by,
-            decided_at=at,
+            decided_at=now,
         )
     )
     session.flush()
@@ -231,16 +241,20 @@ def _decide(
 
 
 def set_payment(
-    session: Session, batch_id: str, payment: str, by: str | None, at: datetime
+    session: Session, batch_id: str, payment: str, by: str | None, now: datetime
 ) -> None:
-    """Whether a batch is paid: ``approved`` or ``refused``, whatever its judgments are worth."""
-    batch = session.scalar(select(Batch).where(Batch.id == batch_id).with_for_update())
-    if batch is None:
-        raise NotFound("batch", batch_id)
-    if batch.state == "open":
-        raise Conflict("the batch is still being judged; decide when it is finished")
+    """Set whether a batch is paid, ``approved`` or ``refused``, whether or not it counts.
+
+    Raises
+    ------
+    NotFound
+        No such batch.
+    Conflict
+        The batch is still open, or the payment is neither of the two.
+    """
+    batch = _lock_ended_batch(session, batch_id)
     if payment not in ("approved", "refused"):
-        raise Conflict(f"payment is approved or refused, not {payment!r}")
+        raise Conflict(f"`payment` must be approved or refused (got {payment!r})")
     batch.payment = payment
     study_id = session.get_one(Campaign, batch.campaign_id).study_id
     session.add(
@@ -251,6 +265,6 @@ def set_payment(
             verdict=payment,
             facts={},
             decided_by=by,
-            decided_at=at,
+            decided_at=now,
         )
     )

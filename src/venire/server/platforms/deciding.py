@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from venire.server.judging.review import told
+from venire.server.judging.review import explain_rejection
 from venire.server.platforms.answers import NAMELESS, Assignment, Problems, once
 from venire.server.platforms.importing import WRITERS, Desk, read_results
 
@@ -81,7 +81,7 @@ def decisions(
             continue
         batch = desk.done[one.id]
         approve = batch.payment == "approved" or (batch.payment == "open" and bool(batch.valid))
-        words = "" if approve else told(session, batch)
+        words = "" if approve else explain_rejection(batch)
         made[one.id] = (approve, words)
         rows.append(
             {

@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session, undefer
 
 from venire.errors import BadSetting, Conflict, UnknownName
 from venire.server.content.instructions import show_instructions
-from venire.server.judging import draw
-from venire.server.judging.gold import Known, known
-from venire.server.judging.leases import take
-from venire.server.judging.next_batch import expire, mixed
-from venire.server.judging.payload import content, with_keys
+from venire.server.judging.draw import DrawnDocument, draw_gold
+from venire.server.judging.gold import GoldPair, read_gold
+from venire.server.judging.leases import take_places
+from venire.server.judging.next_batch import expire, mix
+from venire.server.judging.payload import add_keys, view_content
 from venire.server.judging.settings import CampaignSettings, StudySettings
 from venire.server.platforms import mturk, toloka
 from venire.server.platforms.layout import (
@@ -59,7 +59,7 @@ class Exported:
 class _Hit:
     id: str
     assignments: int
-    drawn: list[draw.Drawn]
+    drawn: list[DrawnDocument]
 
 
 def export_batches(
@@ -125,7 +125,7 @@ def _hits(session: Session, campaign: Campaign, study: Study, most: int) -> Iter
         .order_by(Task.topic_id, Task.ring)
     ).all()
     # Whoever takes a HIT is not known yet: nobody has met any of the gold.
-    there = known(session, campaign.study_id, "")
+    there = read_gold(session, campaign.study_id, "")
     made = 0
     for places in sorted({row[3] for row in free}, reverse=True):
         mine = [row for row in free if row[3] == places]
@@ -134,31 +134,31 @@ def _hits(session: Session, campaign: Campaign, study: Study, most: int) -> Iter
                 return
             made += 1
             real = [
-                draw.Drawn(pair_id=pair, topic_id=topic, task_id=task)
+                DrawnDocument(pair_id=pair, topic_id=topic, task_id=task)
                 for task, pair, topic, _ in mine[start : start + settings.batch_size]
             ]
             name = new_id()
             rng = random.Random(name)
             gold = _gold(there, settings.gold_size, grades.relevant_from, rng, real)
-            yield _Hit(name, places, mixed(real + gold, rng))
+            yield _Hit(name, places, mix(real + gold, rng))
 
 
 def _gold(
-    there: Sequence[Known],
+    there: Sequence[GoldPair],
     size: int,
     relevant_from: int,
     rng: random.Random,
-    real: list[draw.Drawn],
-) -> list[draw.Drawn]:
+    real: list[DrawnDocument],
+) -> list[DrawnDocument]:
     """Gold of the batch's own topics, so that it does not stand out; of others where it must."""
     topics = list(dict.fromkeys(one.topic_id for one in real))
     rng.shuffle(topics)
-    found: list[draw.Drawn] = []
+    found: list[DrawnDocument] = []
     for topic in [*topics, None]:
         if len(found) >= size:
             break
         pairs = {one.pair_id for one in found}
-        more = draw.gold(there, size, relevant_from, rng, topic)
+        more = draw_gold(there, size, relevant_from, rng, topic)
         found += [one for one in more if one.pair_id not in pairs][: size - len(found)]
     return found
 
@@ -169,7 +169,7 @@ def _lease(
     """Take the places of a HIT, a batch for each worker who is still to come."""
     tasks = [one.task_id for one in hit.drawn if one.task_id is not None]
     for _ in range(hit.assignments):
-        if take(session, tasks) != set(tasks):
+        if take_places(session, tasks) != set(tasks):
             raise Conflict("places were taken by somebody else meanwhile; export again")
         # Nobody yet: the worker is known when the result comes in.
         user = User(name="a worker to come", campaign_id=campaign.id)
@@ -201,7 +201,7 @@ def _lease(
 
 def _write(session: Session, study: Study, platform: str, hits: list[_Hit]) -> Exported:
     settings = StudySettings.of(study.settings)
-    grades, reasons = with_keys(settings), settings.cannot_judge
+    grades, reasons = add_keys(settings), settings.cannot_judge
     cut: list[str] = []
     shown = _documents(session, hits, settings, cut)
     files: dict[str, bytes] = {}
@@ -286,5 +286,5 @@ def _documents(
                 "description": topic.description,
                 "narrative": topic.narrative,
             }
-            out[pair] = need, document_html(content(document, topic.title, settings), cut)
+            out[pair] = need, document_html(view_content(document, topic.title, settings), cut)
     return out

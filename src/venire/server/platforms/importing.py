@@ -14,15 +14,16 @@ from sqlalchemy.orm import Session
 
 from venire.errors import UnknownName
 from venire.server.judging.events import record
-from venire.server.judging.leases import give_back
+from venire.server.judging.leases import free_places
 from venire.server.judging.next_batch import end
-from venire.server.judging.review import HELD, decide, set_payment
+from venire.server.judging.review import decide, set_payment
+from venire.server.judging.rules import parse_rules
 from venire.server.judging.settings import StudySettings
 from venire.server.platforms import mturk, toloka
 from venire.server.platforms.answers import USED, Assignment, Problems, once
 from venire.server.platforms.export import PLATFORMS
 from venire.server.platforms.layout import CANNOT
-from venire.server.store.judging import AGAIN, Batch, Campaign, Lease
+from venire.server.store.judging import AGAIN, Batch, BatchReason, Campaign, Lease
 from venire.server.store.people import User
 from venire.server.store.studies import Study
 from venire.server.studies.accounts import worker_user
@@ -150,7 +151,8 @@ class Desk:
         self.session, self.campaign, self.at = session, campaign, at
         self.problems, self.counts = problems, counts
         study = session.get_one(Study, campaign.study_id)
-        self.settings = StudySettings.of(study.settings)
+        self.rules = parse_rules(campaign, study)
+        self.settings = self.rules.study
         self.waiting: dict[str, list[Batch]] = {}
         self.done: dict[str, Batch] = {}
         for batch in session.scalars(
@@ -247,7 +249,7 @@ class Desk:
         self._status(batch, one.status)
         if batch.valid is not None:
             self.counts["accepted" if batch.valid else "rejected"] += 1
-        elif batch.reason == HELD:
+        elif batch.reason_code == BatchReason.HELD:
             self.counts["held"] += 1
 
     def _met(self, user: User, leases: list[Lease]) -> set[str]:
@@ -268,7 +270,7 @@ class Desk:
             lease.state = "returned" if lease.state == "live" else lease.state
             lease.ended_at = self.at
         self.session.flush()
-        give_back(self.session, [lease.task_id for lease in live if lease.task_id is not None])
+        free_places(self.session, [lease.task_id for lease in live if lease.task_id is not None])
         return {lease.id for lease in again}
 
     def _events(
@@ -327,7 +329,7 @@ class Desk:
             select(Lease.id).where(Lease.batch_id == batch.id, Lease.state == "live").limit(1)
         )
         if left is not None:
-            end(self.session, batch, "expired", self.at)
+            end(self.session, batch, "expired", self.rules, self.at)
             return
         done = {
             "id": str(uuid.uuid5(uuid.NAMESPACE_URL, f"venire:{batch.id}:finish")),

@@ -1,1 +1,1 @@
-"""The database: tables, transactions, triggers. Only this package names SQLAlchemy's engine."""
+"""The database: tables, migrations, transactions, append-only triggers."""

@@ -1,39 +1,43 @@
-"""What all tables share: types, opaque ids, the time."""
+"""What all tables share: column types, opaque ids, the time, lists of values in SQL."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import JSON, DateTime, MetaData
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
+T = TypeVar("T")
+ROWS_PER_STATEMENT = 5_000
+
 
 class UtcTime(TypeDecorator[datetime]):
-    """A time in UTC; a time without a zone is refused, for nobody knows what it means."""
+    """A time in UTC. A time without a zone is refused, because its meaning is unknown."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """Bring a time to UTC before it is stored."""
+        """Convert a time to UTC before it is stored."""
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError("a time without a zone cannot be stored")
+            raise ValueError("cannot store a time without a time zone")
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """SQLite keeps no zone: what it gives back is UTC."""
+        """Return a time in UTC; SQLite stores no zone, and its values are UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class Base(DeclarativeBase):
-    """The base of all tables; constraints have names, so that migrations can speak of them."""
+    """The base of all tables. Constraints have names, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={
@@ -48,19 +52,37 @@ class Base(DeclarativeBase):
 
 
 def new_id() -> str:
-    """An id that tells nothing and cannot be guessed: 128 random bits as 22 characters."""
+    """Return an opaque id that cannot be guessed: 128 random bits as 22 characters."""
     return secrets.token_urlsafe(16)
 
 
 CODE_LETTERS = "34679ACDEFGHJKMNPQRTUVWXY"
-"""Without those that look alike: 0 and O, 1, I and L, 2 and Z, 5 and S, 8 and B."""
+"""Letters and digits of codes, without those that look alike: 0 O, 1 I L, 2 Z, 5 S, 8 B."""
 
 
 def new_code() -> str:
-    """A code to be copied by hand, that cannot be guessed: 12 of 25 letters, 55 random bits."""
+    """Return a code to be copied by hand: 12 of 25 letters, 55 random bits."""
     return "".join(secrets.choice(CODE_LETTERS) for _ in range(12))
 
 
 def now() -> datetime:
-    """The time, in UTC."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
+
+
+def is_one_of(column: str, values: Iterable[str], *, negated: bool = False) -> str:
+    """Return the SQL condition that a column has one of the values (or none of them).
+
+    Examples
+    --------
+    >>> is_one_of("state", ["open"])
+    "state IN ('open')"
+    """
+    quoted = ", ".join("'{}'".format(value.replace("'", "''")) for value in values)
+    return f"{column} {'NOT IN' if negated else 'IN'} ({quoted})"
+
+
+def split_rows(rows: list[T]) -> Iterator[list[T]]:
+    """Yield the rows in parts that one statement takes."""
+    for start in range(0, len(rows), ROWS_PER_STATEMENT):
+        yield rows[start : start + ROWS_PER_STATEMENT]

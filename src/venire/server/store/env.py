@@ -1,4 +1,4 @@
-"""Run by Alembic; the connection comes from ``store.schema``; imported, it does nothing."""
+"""Run by Alembic, on the connection that ``store.schema`` passes; an import does nothing."""
 
 from __future__ import annotations
 

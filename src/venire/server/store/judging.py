@@ -1,16 +1,16 @@
-"""Campaigns, tasks, batches, leases, events, judgments: the work of people."""
+"""Tables of campaigns, tasks, batches, leases, events and judgments."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from venire.server.store.base import Base, new_code, new_id, now
+from venire.server.store.base import Base, is_one_of, new_code, new_id, now
 
-#: What a lease can be, and whether it then fills one of the k places of its document.
 FILLS = {
     "live": True,
     "judged": True,
@@ -21,8 +21,33 @@ FILLS = {
     "rejected": False,
     "surplus": False,
 }
-#: States after which the same annotator may meet the document again.
+"""States of a lease -> whether a lease in that state fills one of the k places of its document."""
+
 AGAIN = ("expired", "returned")
+"""States of a lease after which the same annotator may get the document again."""
+
+
+class BatchReason(StrEnum):
+    """Why a batch counts, does not count, or is held; ``Batch.reason`` says it for people."""
+
+    NOT_REVIEWED = ""
+    PRACTICE = "practice"
+    QUALIFICATION = "qualification"
+    GOLD_RIGHT = "gold-right"
+    NO_GOLD = "no-gold"
+    GOLD_WRONG = "gold-wrong"
+    TOO_FAST = "too-fast"
+    ONE_LABEL = "one-label"
+    HELD = "held"
+    OWNER = "owner"
+    PLATFORM = "platform"
+
+
+class NoLabel(StrEnum):
+    """Values of ``Judgment.reason`` that are not a reason of the study why none can be given."""
+
+    WITHDRAWN = "withdrawn"
+    SKIPPED = "skipped"
 
 
 class Campaign(Base):
@@ -49,8 +74,8 @@ class Campaign(Base):
 class Task(Base):
     """A pair to be judged in a campaign: ``taken`` of its ``overlap`` places are filled.
 
-    The check makes it impossible, for any program, that more places are filled than there are.
-    ``ring`` is a random place on a ring: an annotator starts at a point of their own.
+    The CHECK constraint rules out, for every program, that ``taken`` exceeds ``overlap``.
+    ``ring`` is a random position on a ring; each annotator starts at a random point.
     """
 
     __tablename__ = "task"
@@ -84,10 +109,11 @@ class Task(Base):
 
 
 class Batch(Base):
-    """The documents one annotator takes at once.
+    """The documents that one annotator gets at once.
 
-    ``valid`` (do its judgments count; None: not yet decided) and ``payment`` are two fields:
-    an owner may pay for work that does not count.
+    ``valid`` says whether its judgments count (None: not decided); ``reason_code`` says why, as a
+    :class:`BatchReason`, and ``reason`` in words. ``payment`` is independent of ``valid``: an owner
+    may pay for work that does not count.
     """
 
     __tablename__ = "batch"
@@ -121,6 +147,11 @@ class Batch(Base):
     valid: Mapped[bool | None]
     payment: Mapped[str] = mapped_column(default="open")
     reason: Mapped[str] = mapped_column(Text, default="")
+    reason_code: Mapped[str] = mapped_column(
+        CheckConstraint(is_one_of("reason_code", BatchReason), name="reason_code"),
+        default=BatchReason.NOT_REVIEWED,
+        server_default=text("''"),
+    )
     gold_asked: Mapped[int] = mapped_column(default=0)
     gold_right: Mapped[int] = mapped_column(default=0)
     outside: Mapped[dict[str, Any] | None]
@@ -130,15 +161,15 @@ class Batch(Base):
 
 
 class Lease(Base):
-    """One document of a batch. ``task_id`` is empty for gold; the browser sees ``id`` only.
+    """One document of a batch. ``task_id`` is None for gold; the browser sees ``id`` only.
 
-    ``cluster`` numbers the groups of a batch of grouped documents; None is a document by itself.
+    ``cluster`` is the number of the document's group in a grouped batch; None: not in a group.
     """
 
     __tablename__ = "lease"
     __table_args__ = (
         UniqueConstraint("batch_id", "position"),
-        CheckConstraint(f"state IN {tuple(FILLS)}", name="state"),
+        CheckConstraint(is_one_of("state", FILLS), name="state"),
         Index(
             "ix_lease_once",
             "task_id",
@@ -169,7 +200,7 @@ class Lease(Base):
 
 
 class Event(Base):
-    """What a browser reported, as it came; never changed. ``outcome`` is what it was answered."""
+    """An event as a browser sent it, append-only. ``outcome`` is the answer it got."""
 
     __tablename__ = "event"
     __table_args__ = (
@@ -193,11 +224,11 @@ class Event(Base):
 
 
 class Judgment(Base):
-    """One label for one lease, or why there can be none; never changed, only followed."""
+    """A label for a lease, or the reason why there is none. Append-only: the last one counts."""
 
     __tablename__ = "judgment"
     __table_args__ = (
-        # They hold all that pace and annotators are counted by.
+        # Covering indexes for the pace of a campaign and the statistics of annotators.
         Index("ix_judgment_pace", "campaign_id", "judged_at", "active_ms"),
         Index("ix_judgment_work", "campaign_id", "annotator_id", "label", "active_ms"),
     )

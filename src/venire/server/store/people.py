@@ -1,4 +1,4 @@
-"""Users, what they may do in a study, and how they come in."""
+"""Tables of users: their roles in studies, sign-ins, API tokens, invitations."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, String, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from venire.server.store.base import Base, new_id, now
+from venire.server.store.base import Base, is_one_of, new_id, now
 
 ROLES = ("owner", "annotator", "viewer")
 
 
 class User(Base):
-    """A person: by password, by invitation, or as a worker of a crowd platform.
+    """A person with a password, from an invitation, or a worker of a crowd platform.
 
-    ``worker`` is the id that a platform gave, known within one campaign only.
+    ``worker`` is the worker ID of the platform; it is unique within a campaign.
     """
 
     __tablename__ = "user"
@@ -31,10 +31,10 @@ class User(Base):
 
 
 class Membership(Base):
-    """What a user may do in a study; an annotator can be paused."""
+    """The role of a user in a study. An annotator can be paused."""
 
     __tablename__ = "membership"
-    __table_args__ = (CheckConstraint(f"role IN {ROLES}", name="role"),)
+    __table_args__ = (CheckConstraint(is_one_of("role", ROLES), name="role"),)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
     user_id: Mapped[str] = mapped_column(ForeignKey("user.id"), primary_key=True, index=True)
     role: Mapped[str]
@@ -44,7 +44,7 @@ class Membership(Base):
 
 
 class SignIn(Base):
-    """A browser that is signed in; the cookie holds the token, the table its hash."""
+    """A signed-in browser. The cookie holds the token, the table its hash."""
 
     __tablename__ = "sign_in"
     token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
@@ -54,7 +54,7 @@ class SignIn(Base):
 
 
 class Token(Base):
-    """An API token of a user; only its hash is kept."""
+    """An API token of a user; only its hash is stored."""
 
     __tablename__ = "token"
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
@@ -66,10 +66,10 @@ class Token(Base):
 
 
 class Invitation(Base):
-    """A link that lets somebody in.
+    """An invitation link.
 
-    ``kind`` is ``first`` (makes the first account), ``person`` (one annotator, viewer or owner)
-    or ``campaign`` (a crowd platform's workers, one user a worker id).
+    ``kind`` is ``first`` (creates the first account), ``person`` (one annotator, viewer or owner)
+    or ``campaign`` (workers of a crowd platform, one user per worker ID).
     """
 
     __tablename__ = "invitation"

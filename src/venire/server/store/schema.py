@@ -1,4 +1,4 @@
-"""The schema of a database: made, brought up to date, compared with the code."""
+"""Create the schema of a database, upgrade it, compare it with the tables in the code."""
 
 from __future__ import annotations
 
@@ -19,43 +19,48 @@ from venire.server.store.session import Store
 
 METADATA = Base.metadata
 TABLES = (people, studies, judging, work)
-_LOCK = 7_661_110  # one number, so that two starting servers migrate one after the other
+_LOCK = 7_661_110
+"""Key of the advisory lock that makes servers starting together migrate one after the other."""
 
 
 def upgrade(store: Store) -> None:
-    """Bring a database to the newest revision; a new one gets all tables.
+    """Upgrade a database to the newest revision; a new database gets all tables.
 
     Raises
     ------
     StoreError
-        The database was made by a newer Venire.
+        A newer version of Venire has upgraded the database (code ``newer-database``).
     """
     with store._writing.connect() as connection:
         if not store.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-        here = MigrationContext.configure(connection).get_current_heads()
+        heads = MigrationContext.configure(connection).get_current_heads()
         known = {
-            script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()
+            script.revision
+            for script in ScriptDirectory.from_config(make_config()).walk_revisions()
         }
-        unknown = [revision for revision in here if revision not in known]
+        unknown = [revision for revision in heads if revision not in known]
         if unknown:
             raise StoreError(
-                f"{store.url}: the database is of revision {unknown[0]}, which this version of "
-                "Venire does not know; install a newer one"
+                f"{store.url}: the database has revision {unknown[0]}, which this version of "
+                "Venire does not know",
+                hint="Install the newest version of Venire.",
+                code="newer-database",
             )
-        config = _config()
+        config = make_config()
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
         connection.commit()
 
 
-def differences(store: Store) -> list[Any]:
-    """How the database differs from the tables in the code; empty when it does not."""
+def find_differences(store: Store) -> list[Any]:
+    """Return how the database differs from the tables in the code."""
     with store.engine.connect() as connection:
         return list(compare_metadata(MigrationContext.configure(connection), METADATA))
 
 
-def _config() -> Config:
+def make_config() -> Config:
+    """Return the configuration of Alembic; the caller adds the connection."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("version_locations", str(Path(__file__).parent / "migrations"))

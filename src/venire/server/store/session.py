@@ -1,4 +1,4 @@
-"""One database: transactions for reading and for writing, on SQLite and PostgreSQL."""
+"""Open the database: transactions that read or write, on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -25,22 +25,24 @@ ATTEMPTS = 8
 class Store:
     """A database with Venire's tables.
 
+    Transactions either read or write. On SQLite, a writing transaction takes the write lock with
+    its first statement, so that what it has read cannot change before it commits.
+
     Parameters
     ----------
     url : str
         ``sqlite:///path`` or ``postgresql://user@host/name``.
-
-    Reading and writing are two kinds of transaction: on SQLite a writing one takes the write
-    lock at its first statement, so that what it read stays true until it commits.
+    connections : int
+        Size of the connection pool.
 
     Attributes
     ----------
     media : Path or None
-        The folder of images, where this process knows it: what encodes images looks there.
+        The folder of images, if this process has one; jobs that encode images read it.
     """
 
     def __init__(self, url: str, *, connections: int = 20) -> None:
-        self.url = _driver(url)
+        self.url = _name_driver(url)
         self.media: Path | None = None
         self.is_sqlite = self.url.startswith("sqlite")
         options: dict[str, Any] = {"poolclass": QueuePool, "pool_size": connections}
@@ -50,7 +52,7 @@ class Store:
         try:
             self.engine: Engine = create_engine(self.url, **options)
         except (ArgumentError, ImportError) as error:
-            raise StoreError(f"{url}: not a database Venire can use ({error})") from None
+            raise StoreError(f"{url}: cannot open this database ({error})") from None
         if self.is_sqlite:
             event.listen(self.engine, "connect", _on_connect)
             event.listen(self.engine, "begin", _on_begin)
@@ -59,7 +61,7 @@ class Store:
 
     @classmethod
     def at(cls, folder: str | Path, *, connections: int = 20) -> Store:
-        """The SQLite database of a folder: ``folder/venire.db``."""
+        """Open the SQLite database of a folder, ``folder/venire.db``."""
         Path(folder).mkdir(parents=True, exist_ok=True)
         made = cls(f"sqlite:///{Path(folder) / 'venire.db'}", connections=connections)
         made.media = Path(folder) / "media"
@@ -67,10 +69,10 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A transaction that only reads; PostgreSQL refuses anything else.
+        """Open a transaction that only reads (enforced on PostgreSQL).
 
-        It ends with a commit: after a rollback, psycopg drops the statements that it had prepared
-        on the connection, and each is parsed and planned anew.
+        It ends with a commit: after a rollback, psycopg drops its prepared statements on the
+        connection, and each has to be parsed and planned again.
         """
         with Session(self._reading, autoflush=False, expire_on_commit=False) as session:
             yield session
@@ -79,74 +81,83 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[Session]:
-        """A transaction that sees the data as they are now, however long it reads."""
+        """Open a transaction that sees one snapshot of the data, however long it reads."""
         engine = self.engine
-        if not self.is_sqlite:  # a transaction of SQLite is a snapshot by itself
+        if not self.is_sqlite:  # on SQLite, every transaction reads a snapshot
             engine = engine.execution_options(isolation_level="REPEATABLE READ")
         with Session(engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
-        """A transaction that writes; it is committed at the end, or undone on an error."""
+        """Open a transaction that writes: committed at the end, rolled back on an error."""
         with Session(self._writing, expire_on_commit=False) as session, session.begin():
             yield session
 
     def write(self, work: Callable[[Session], T]) -> T:
-        """Do work in a writing transaction; try again where another one was in the way.
+        """Call a function in a writing transaction, and repeat it after a conflict.
 
-        Deadlocks, a busy database and a row that another transaction made first are no fault
-        of the work: it is done anew, from the start, up to eight times.
+        Deadlocks, a busy database and a row that another transaction inserted first go away when
+        the whole transaction is repeated; it is tried up to eight times.
         """
         for attempt in range(ATTEMPTS):
             try:
                 with self.writing() as session:
                     return work(session)
             except (OperationalError, IntegrityError) as error:
-                if attempt == ATTEMPTS - 1 or not _passing(error):
+                if attempt == ATTEMPTS - 1 or not _is_transient(error):
                     raise
                 time.sleep(random.uniform(0.5, 1.5) * 0.02 * 2**attempt)
         raise StoreError("unreachable")
 
     def close(self) -> None:
-        """Give back all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
 
-def _driver(url: str) -> str:
-    for plain in ("postgresql://", "postgres://"):
-        if url.startswith(plain):
-            return "postgresql+psycopg://" + url[len(plain) :]
+def _name_driver(url: str) -> str:
+    for prefix in ("postgresql://", "postgres://"):
+        if url.startswith(prefix):
+            return "postgresql+psycopg://" + url[len(prefix) :]
     try:
         name = make_url(url).get_backend_name()
     except ArgumentError:
         raise StoreError(
-            f"{url}: not a database; say sqlite:///file.db or postgresql://user@host/name"
+            f"{url}: not the URL of a database. Write sqlite:///file.db or "
+            "postgresql://user@host/name."
         ) from None
     if name not in ("sqlite", "postgresql"):
-        raise StoreError(f"{url}: {name} is not supported; say sqlite:/// or postgresql://")
+        raise StoreError(f"{url}: {name} is not supported. Use sqlite:/// or postgresql://.")
     return url
 
 
-def _passing(error: DBAPIError) -> bool:
+def _is_transient(error: DBAPIError) -> bool:
+    """Return whether an error can go away when the transaction is repeated."""
     code = getattr(error.orig, "sqlstate", None)
     if code is not None:
         # deadlock, serialization failure, unique violation
         return code in ("40P01", "40001", "23505")
-    words = str(error.orig)
-    return "locked" in words or "busy" in words or "UNIQUE" in words
+    if not isinstance(error.orig, sqlite3.Error):
+        return False
+    # The error code is an extended one; its lowest byte is the primary code.
+    extended = getattr(error.orig, "sqlite_errorcode", 0)
+    return extended & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or extended in (
+        sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+        sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+        sqlite3.SQLITE_CONSTRAINT_ROWID,
+    )
 
 
 def _on_connect(connection: sqlite3.Connection, _: Any) -> None:
-    connection.isolation_level = None  # SQLAlchemy's "begin" event starts transactions
+    connection.isolation_level = None  # transactions start in _on_begin
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=FULL")  # what was acknowledged is on the disk
+    cursor.execute("PRAGMA synchronous=FULL")  # an acknowledged judgment is on the disk
     cursor.execute("PRAGMA busy_timeout=30000")
     cursor.execute("PRAGMA foreign_keys=ON")
-    cursor.execute("PRAGMA recursive_triggers=ON")  # REPLACE is a deletion too
+    cursor.execute("PRAGMA recursive_triggers=ON")  # so that REPLACE fires the DELETE triggers
     cursor.execute("PRAGMA cache_size=-32000")
-    cursor.execute("PRAGMA wal_autocheckpoint=8000")  # who writes waits for it: let it be seldom
+    cursor.execute("PRAGMA wal_autocheckpoint=8000")  # a checkpoint blocks the writer: make it rare
     cursor.close()
 
 

@@ -1,4 +1,4 @@
-"""Studies and what they are made of: topics, documents, files, pairs, gold."""
+"""Tables of studies: topics, documents, files, pairs, gold."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, LargeBinary, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, deferred, mapped_column
 
-from venire.server.store.base import Base, new_id, now
+from venire.server.store.base import Base, is_one_of, new_id, now
 
-KINDS = ("text", "html", "entity", "image")
-FILES = ("run", "qrels", "vectors")
+DOCUMENT_KINDS = ("text", "html", "entity", "image")
+FILE_KINDS = ("run", "qrels", "vectors")
 
 
 class Study(Base):
-    """One judging project. ``settings`` holds scale, languages, batch defaults; see the docs."""
+    """A judging project. ``settings`` holds the fields of ``StudySettings``."""
 
     __tablename__ = "study"
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
@@ -27,7 +27,7 @@ class Study(Base):
 
 
 class Topic(Base):
-    """An information need. ``query_id`` is opaque, case-sensitive text."""
+    """A topic (information need). ``query_id`` is opaque, case-sensitive text."""
 
     __tablename__ = "topic"
     __table_args__ = (UniqueConstraint("study_id", "query_id"),)
@@ -41,12 +41,12 @@ class Topic(Base):
 
 
 class Document(Base):
-    """What is judged. ``body`` is text, HTML or N-Triples; ``media`` the key of an image."""
+    """A document to judge. ``body`` is text, HTML or N-Triples; ``media`` is the image's key."""
 
     __tablename__ = "document"
     __table_args__ = (
         UniqueConstraint("study_id", "doc_id"),
-        CheckConstraint(f"kind IN {KINDS}", name="kind"),
+        CheckConstraint(is_one_of("kind", DOCUMENT_KINDS), name="kind"),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
@@ -58,12 +58,12 @@ class Document(Base):
 
 
 class StudyFile(Base):
-    """A run, qrels or vectors of a study, kept as Parquet."""
+    """A run, qrels or vectors of a study, stored as Parquet."""
 
     __tablename__ = "study_file"
     __table_args__ = (
         UniqueConstraint("study_id", "kind", "name"),
-        CheckConstraint(f"kind IN {FILES}", name="kind"),
+        CheckConstraint(is_one_of("kind", FILE_KINDS), name="kind"),
     )
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
@@ -77,7 +77,7 @@ class StudyFile(Base):
 
 
 class Pair(Base):
-    """A document of a topic. ``pooled`` says whether it is in the pool now; pairs never go."""
+    """A (topic, document) pair. ``pooled``: it is in the current pool. Pairs are never deleted."""
 
     __tablename__ = "pair"
     __table_args__ = (UniqueConstraint("topic_id", "document_id"),)
@@ -91,7 +91,7 @@ class Pair(Base):
 
 
 class Gold(Base):
-    """A pair whose grade is known; it is hidden in batches and never given out as a task."""
+    """A pair with a known grade: hidden in batches, never handed out as a task."""
 
     __tablename__ = "gold"
     id: Mapped[int] = mapped_column(primary_key=True)

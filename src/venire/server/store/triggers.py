@@ -1,4 +1,4 @@
-"""Triggers that keep events, judgments and decisions as they were written."""
+"""Triggers that make the tables of events, judgments and decisions append-only."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ APPEND_ONLY = ("event", "judgment", "decision")
 _MESSAGE = "rows of {table} are never changed or removed"
 
 
-def statements(dialect: str) -> Iterator[str]:
-    """The statements that make the triggers, for ``sqlite`` or ``postgresql``."""
+def trigger_statements(dialect: str) -> Iterator[str]:
+    """Yield the statements that create the triggers, for ``sqlite`` or ``postgresql``."""
     if dialect == "postgresql":
         yield (
             "CREATE FUNCTION venire_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ "

@@ -1,4 +1,4 @@
-"""Decisions, exports and jobs: what owners and the service did."""
+"""Tables of decisions, exports and jobs."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
 from sqlalchemy.orm import Mapped, deferred, mapped_column
 
-from venire.server.store.base import Base, new_id, now
+from venire.server.store.base import Base, is_one_of, new_id, now
 
 JOB_STATES = ("waiting", "running", "done", "failed", "stopped")
 
 
 class Decision(Base):
-    """What was decided, by whom and why; append-only, the last one about a subject counts.
+    """A decision, who made it and why. Append-only: the last one about a subject counts.
 
-    ``kind``: ``batch`` (verdict accepted or rejected), ``grade`` (a settled grade),
-    ``payment``, ``annotator`` (paused, resumed), ``pool``, ``settings``.
+    ``kind``: ``batch`` (verdict accepted, rejected or held), ``grade`` (a settled grade),
+    ``payment``, ``annotator`` (paused, resumed), ``pool``, ``settings``, ``overlap``,
+    ``forecast``.
     """
 
     __tablename__ = "decision"
@@ -34,7 +35,7 @@ class Decision(Base):
 
 
 class Export(Base):
-    """An export that was made: its settings and the hash of every file."""
+    """An export: its settings and the hash of every file."""
 
     __tablename__ = "export"
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
@@ -47,15 +48,15 @@ class Export(Base):
 
 
 class Job(Base):
-    """Long work: waits, runs with progress and a heartbeat, can be stopped, keeps its result.
+    """A background job: queued, running with progress and a heartbeat, stopped, or done.
 
-    ``tries`` counts the workers that took it; one that ended in order, and gave it back, is not
-    counted.
+    ``tries`` counts the workers that took the job, without those that shut down in order and
+    returned it to the queue.
     """
 
     __tablename__ = "job"
     __table_args__ = (
-        CheckConstraint(f"state IN {JOB_STATES}", name="state"),
+        CheckConstraint(is_one_of("state", JOB_STATES), name="state"),
         Index("ix_job_state", "state", "heartbeat_at"),
     )
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
@@ -78,7 +79,7 @@ class Job(Base):
 
 
 class JobPart(Base):
-    """A finished part of a job (a file, a setting's result): what a stopped job keeps."""
+    """A finished part of a job (a file, the result for one setting): a stopped job keeps it."""
 
     __tablename__ = "job_part"
     job_id: Mapped[str] = mapped_column(ForeignKey("job.id"), primary_key=True)

@@ -13,13 +13,11 @@ from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
 from venire.server.judging.settings import CampaignSettings, StudySettings
-from venire.server.store.base import now
+from venire.server.store.base import now, split_rows
 from venire.server.store.judging import Batch, Campaign, Judgment, Task
 from venire.server.store.studies import Document, Gold, Pair, Topic
 from venire.server.store.work import Decision
 from venire.server.studies.studies import get_study
-
-_AT_ONCE = 5_000
 
 
 def create_campaign(
@@ -153,8 +151,8 @@ def sync_tasks(session: Session, campaign: Campaign) -> None:
         }
         for pair, topic in new
     ]
-    for start in range(0, len(rows), _AT_ONCE):
-        session.execute(insert(Task), rows[start : start + _AT_ONCE])
+    for part in split_rows(rows):
+        session.execute(insert(Task), part)
     ours = Task.campaign_id == campaign.id
     # The rows are locked first, in the order of their ids, as every taker locks them.
     session.execute(select(Task.id).where(ours).order_by(Task.id).with_for_update())
@@ -238,12 +236,12 @@ def _more_places(session: Session, campaign: Campaign) -> None:
     base = CampaignSettings.of(campaign.settings).overlap
     for extra in sorted(set(more.values())):
         pairs = [pair for pair, n in more.items() if n == extra]
-        for start in range(0, len(pairs), _AT_ONCE):
+        for part in split_rows(pairs):
             session.execute(
                 update(Task)
                 .where(
                     Task.campaign_id == campaign.id,
-                    Task.pair_id.in_(pairs[start : start + _AT_ONCE]),
+                    Task.pair_id.in_(part),
                     Task.overlap > 0,
                     Task.taken <= base + extra,
                     # A pair that left the pool has just the places that were taken.

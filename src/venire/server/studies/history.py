@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from venire.errors import NotFound
+from venire.server.store.base import split_rows
 from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
 from venire.server.store.people import User
 from venire.server.store.studies import Document, Gold, Pair, Topic
@@ -15,7 +16,6 @@ from venire.server.store.work import Decision
 from venire.server.studies.results import pair_names
 
 Row = dict[str, Any]
-_AT_ONCE = 5_000
 # What happened first where times are equal.
 _ORDER = ("gold", "lease", "event", "judgment", "ended", "decision")
 
@@ -51,19 +51,16 @@ def history(session: Session, study_id: str, query_id: str, doc_id: str | None =
     names = {pair: name for pair, (_, name) in pair_names(session, study_id, pairs).items()}
     rows: list[Row] = []
     batches: set[str] = set()
-    for start in range(0, len(pairs), _AT_ONCE):
-        part = pairs[start : start + _AT_ONCE]
+    for part in split_rows(pairs):
         rows += _gold(session, part, names)
         rows += _leases(session, Lease.pair_id.in_(part), names, batches)
         rows += _events(session, Lease.pair_id.in_(part), names)
         rows += _judgments(session, Judgment.pair_id.in_(part), names)
         subjects = [str(pair) for pair in part]
         rows += _decisions(session, study_id, "grade", subjects, names)
-    kept = sorted(batches)
-    for start in range(0, len(kept), _AT_ONCE):
+    for batch_ids in split_rows(sorted(batches)):
         for kind in ("batch", "payment"):
-            part_of = kept[start : start + _AT_ONCE]
-            rows += _decisions(session, study_id, kind, part_of, {})
+            rows += _decisions(session, study_id, kind, batch_ids, {})
     place = {what: at for at, what in enumerate(_ORDER)}
     never = min((row["at"] for row in rows if row["at"] is not None), default=None)
     rows.sort(key=lambda row: (row["at"] or never, place[row["what"]], row.pop("seq")))

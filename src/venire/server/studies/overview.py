@@ -10,9 +10,8 @@ from typing import Any
 from sqlalchemy import Integer, case, func, select
 from sqlalchemy.orm import Session
 
-from venire.server.judging.review import HELD
 from venire.server.store.base import now
-from venire.server.store.judging import Batch, Campaign, Judgment, Lease, Task
+from venire.server.store.judging import Batch, BatchReason, Campaign, Judgment, Lease, Task
 from venire.server.store.people import Membership, User
 from venire.server.store.studies import Gold, Topic
 from venire.server.studies.annotators import Given, flagged, given
@@ -276,7 +275,7 @@ def _held(session: Session, study_id: str) -> list[tuple[str, int]]:
         select(Batch.campaign_id, func.count())
         .join(Campaign, Campaign.id == Batch.campaign_id)
         .where(Campaign.study_id == study_id, Batch.state.in_(("expired", "returned")))
-        .where(Batch.valid.is_(None), Batch.reason == HELD)
+        .where(Batch.valid.is_(None), Batch.reason_code == BatchReason.HELD)
         .group_by(Batch.campaign_id)
         .order_by(Batch.campaign_id)
     )

@@ -19,6 +19,7 @@ from venire.pooling.base import Lists, Pool
 from venire.pooling.statistics import by_run, summary
 from venire.pooling.strategies import strategy
 from venire.server.judging.settings import StudySettings
+from venire.server.store.base import split_rows
 from venire.server.store.judging import Judgment
 from venire.server.store.studies import Document, Gold, Pair, StudyFile, Topic
 from venire.server.store.work import Decision
@@ -35,7 +36,6 @@ from venire.server.studies.studies import (
 
 ALL = "all"
 QRELS = "qrels"
-_AT_ONCE = 5_000
 
 
 def choose(
@@ -151,8 +151,8 @@ def build(
         .where(Pair.__table__.c.id == bindparam("pair"))
         .values(pooled=True, rank=bindparam("place"))
     )
-    for start in range(0, len(chosen), _AT_ONCE):
-        session.connection().execute(statement, chosen[start : start + _AT_ONCE])
+    for part in split_rows(chosen):
+        session.connection().execute(statement, part)
     session.expire_all()
     after = {row["pair"] for row in chosen}
     facts |= {
@@ -323,8 +323,8 @@ def put_groups(
         .values(cluster=bindparam("number"))
     )
     rows = [{"pair": pair, "number": number} for pair, number in groups.items()]
-    for start in range(0, len(rows), _AT_ONCE):
-        session.connection().execute(statement, rows[start : start + _AT_ONCE])
+    for part in split_rows(rows):
+        session.connection().execute(statement, part)
     session.expire_all()
     one = setting.method == ONE
     chosen = {} if one else {"encoder": encoder, "setting": str(setting)}

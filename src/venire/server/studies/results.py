@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 from venire.aggregation.majority import Majority
 from venire.errors import BadSetting, DataError, NotFound
 from venire.server.judging.settings import StudySettings
-from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
+from venire.server.store.base import ROWS_PER_STATEMENT, split_rows
+from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease, NoLabel
 from venire.server.store.studies import Document, Gold, Pair, Topic
 from venire.server.store.work import Decision, Job, JobPart
 from venire.server.studies.studies import get_study, read_qrels
@@ -23,7 +24,6 @@ from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale
 
-AT_ONCE = 5_000
 GRADES = ("majority", "adjudicated", "settled", "job:ID", "qrels:NAME")
 CURRENT: dict[str, Any] = {
     "query_id": pl.String,
@@ -116,7 +116,7 @@ def _frames(
     session: Session, query: Select[*tuple[Any, ...]], schema: dict[str, Any]
 ) -> Iterator[pl.DataFrame]:
     """The rows of a query, some at a time; memory does not grow with their number."""
-    rows = session.execute(query, execution_options={"yield_per": AT_ONCE})
+    rows = session.execute(query, execution_options={"yield_per": ROWS_PER_STATEMENT})
     for part in rows.partitions():
         columns = zip(*part, strict=True)
         yield pl.DataFrame(
@@ -137,7 +137,7 @@ def raw(session: Session, study_id: str, campaign_id: str | None = None) -> Iter
     """
     last = Lease.judgment_seq == Judgment.seq
     state = case(
-        (Judgment.reason.in_(("withdrawn", "skipped")) & Judgment.label.is_(None), Judgment.reason),
+        (Judgment.reason.in_(NoLabel) & Judgment.label.is_(None), Judgment.reason),
         (last, Lease.state),
         else_="replaced",
     )
@@ -327,12 +327,12 @@ def settled_grades(session: Session, study_id: str) -> Qrels:
 def pair_names(session: Session, study_id: str, pairs: list[int]) -> dict[int, tuple[str, str]]:
     """Topic and document of pairs, by id."""
     found: dict[int, tuple[str, str]] = {}
-    for start in range(0, len(pairs), 5_000):
+    for part in split_rows(pairs):
         rows = session.execute(
             select(Pair.id, Topic.query_id, Document.doc_id)
             .join(Topic, Topic.id == Pair.topic_id)
             .join(Document, Document.id == Pair.document_id)
-            .where(Pair.study_id == study_id, Pair.id.in_(pairs[start : start + 5_000]))
+            .where(Pair.study_id == study_id, Pair.id.in_(part))
         )
         found |= {pair: (query_id, doc_id) for pair, query_id, doc_id in rows}
     return found

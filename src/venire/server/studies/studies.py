@@ -13,15 +13,13 @@ from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
 from venire.server.judging.settings import StudySettings
-from venire.server.store.base import now
+from venire.server.store.base import ROWS_PER_STATEMENT, now, split_rows
 from venire.server.store.judging import Judgment
 from venire.server.store.people import Membership
 from venire.server.store.studies import Document, Gold, Pair, Study, StudyFile, Topic
 from venire.server.store.work import Decision
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-
-_AT_ONCE = 5_000
 
 
 def create_study(
@@ -170,7 +168,7 @@ def put_documents(session: Session, study_id: str, documents: pl.DataFrame) -> d
     A document that comes as an id only never takes the text from one that has some.
     """
     counts = {"added": 0, "changed": 0, "unchanged": 0}
-    for part in documents.iter_slices(_AT_ONCE):
+    for part in documents.iter_slices(ROWS_PER_STATEMENT):
         ids = part["doc_id"].to_list()
         rows = session.execute(
             select(
@@ -327,8 +325,7 @@ def ensure_pairs(
     wanted = frame.select("query_id", "doc_id").unique(maintain_order=True)
     doc_ids = wanted["doc_id"].unique().to_list()
     documents: dict[str, int] = {}
-    for start in range(0, len(doc_ids), _AT_ONCE):
-        part = doc_ids[start : start + _AT_ONCE]
+    for part in split_rows(doc_ids):
         documents |= dict(
             session.execute(
                 select(Document.doc_id, Document.id).where(
@@ -368,8 +365,8 @@ def ensure_pairs(
 
 
 def _insert(session: Session, table: Any, rows: list[dict[str, Any]]) -> None:
-    for start in range(0, len(rows), _AT_ONCE):
-        session.execute(insert(table), rows[start : start + _AT_ONCE])
+    for part in split_rows(rows):
+        session.execute(insert(table), part)
     session.flush()
 
 

@@ -13,11 +13,11 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from venire.server.judging.events import record
 from venire.server.judging.next_batch import next_batch
 from venire.server.judging.payload import (
-    batch_view,
-    completion,
-    document_view,
-    image_of,
-    may_enter,
+    check_access,
+    find_completion_code,
+    find_image,
+    view_batch,
+    view_document,
 )
 from venire.server.store.base import now
 from venire.server.web.deps import AppStore, CurrentUser, ReadSession
@@ -32,7 +32,7 @@ def judge_page(
     request: Request, campaign_id: str, user: CurrentUser, session: ReadSession
 ) -> HTMLResponse:
     """The page; its script asks for the batch."""
-    campaign, study = may_enter(session, campaign_id, user.id)
+    campaign, study = check_access(session, campaign_id, user.id)
     return render_page("judge.html", request, user=user, campaign=campaign, study=study)
 
 
@@ -42,9 +42,9 @@ def next_one(campaign_id: str, user: CurrentUser, store: AppStore) -> JSONRespon
     found = store.write(lambda session: next_batch(session, campaign_id, user.id, now()))
     with store.reading() as session:
         if found.batch_id is not None:
-            batch = batch_view(session, found.batch_id, user.id)
+            batch = view_batch(session, found.batch_id, user.id)
             return JSONResponse({"state": "batch", "batch": batch})
-        code = completion(session, campaign_id, user)
+        code = find_completion_code(session, campaign_id, user)
     retry = None if found.retry_at is None else (found.retry_at - now()).total_seconds()
     return JSONResponse({"state": found.state, "retry_seconds": retry, "code": code})
 
@@ -52,7 +52,7 @@ def next_one(campaign_id: str, user: CurrentUser, store: AppStore) -> JSONRespon
 @router.get("/batches/{batch_id}")
 def batch(batch_id: str, user: CurrentUser, session: ReadSession) -> JSONResponse:
     """A batch as it stands."""
-    return JSONResponse(batch_view(session, batch_id, user.id))
+    return JSONResponse(view_batch(session, batch_id, user.id))
 
 
 @router.post("/batches/{batch_id}/events")
@@ -69,19 +69,19 @@ def events(
     if not finished:
         return JSONResponse({"answers": answers})
     with store.reading() as session:
-        code = completion(session, None, user, batch_id)
+        code = find_completion_code(session, None, user, batch_id)
     return JSONResponse({"answers": answers, "code": code})
 
 
 @router.get("/documents/{lease_id}")
 def document(lease_id: str, user: CurrentUser, session: ReadSession) -> JSONResponse:
     """The document of a lease."""
-    return JSONResponse(document_view(session, lease_id, user.id))
+    return JSONResponse(view_document(session, lease_id, user.id))
 
 
 @router.get("/images/{lease_id}")
 def image(request: Request, lease_id: str, user: CurrentUser, session: ReadSession) -> Response:
     """The image of a lease, or its thumbnail."""
-    key = image_of(session, lease_id, user.id)
+    key = find_image(session, lease_id, user.id)
     small = request.query_params.get("size") == "small"
     return media_file(request, key, small=small)

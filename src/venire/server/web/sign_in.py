@@ -8,8 +8,8 @@ from fastapi import APIRouter, Body, Request
 from sqlalchemy import select
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from venire.server.judging.next_batch import at_work
-from venire.server.judging.payload import codes
+from venire.server.judging.next_batch import has_open_batch
+from venire.server.judging.payload import list_completion_codes
 from venire.server.store.judging import Campaign
 from venire.server.store.people import Membership
 from venire.server.store.studies import Study
@@ -116,7 +116,9 @@ def from_platform(request: Request, store: AppStore, secret: str) -> Response:
     worker_id = next((given[name] for name in _WORKER_NAMES if given.get(name)), "")
     user, campaign_id = store.write(lambda session: accounts.worker(session, secret, worker_id))
     with store.reading() as session:
-        done = bool(codes(session, user)) and not at_work(session, campaign_id, user.id)
+        done = bool(list_completion_codes(session, user)) and not has_open_batch(
+            session, campaign_id, user.id
+        )
     response = RedirectResponse("/work" if done else f"/judge/{campaign_id}", 303)
     set_cookie(response, request, store.write(lambda s: accounts.sign_in(s, user.id)))
     return response
@@ -144,7 +146,8 @@ def work(request: Request, user: CurrentUser, session: ReadSession) -> HTMLRespo
         .where(Membership.user_id == user.id, Membership.role != "viewer", Campaign.state == "open")
         .order_by(Study.name, Campaign.wave)
     ).all()
-    return render_page("work.html", request, user=user, rows=rows, codes=codes(session, user))
+    codes = list_completion_codes(session, user)
+    return render_page("work.html", request, user=user, rows=rows, codes=codes)
 
 
 def _signed(request: Request, store: AppStore, user_id: str, name: str) -> Response:

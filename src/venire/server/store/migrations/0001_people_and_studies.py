@@ -1,4 +1,4 @@
-"""People, studies and what studies are made of."""
+"""Create users, studies and the parts of studies."""
 
 from __future__ import annotations
 

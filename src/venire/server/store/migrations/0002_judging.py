@@ -1,4 +1,4 @@
-"""Campaigns, batches, events, judgments; what is never changed is guarded."""
+"""Create campaigns, batches, events and judgments, and the append-only triggers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from venire.server.store.base import UtcTime
-from venire.server.store.triggers import statements
+from venire.server.store.triggers import trigger_statements
 
 revision = "0002"
 down_revision = "0001"
@@ -285,5 +285,5 @@ def upgrade() -> None:
         ["campaign_id", "annotator_id", "label", "active_ms"],
         unique=False,
     )
-    for statement in statements(op.get_bind().dialect.name):
+    for statement in trigger_statements(op.get_bind().dialect.name):
         op.execute(sa.text(statement))

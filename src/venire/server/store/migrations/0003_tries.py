@@ -1,4 +1,4 @@
-"""Tries of a job; what an annotator did before work is found by an index of its own."""
+"""Add the number of tries of a job, and an index of practice and qualification batches."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def upgrade() -> None:
         sqlite_where=sa.text("kind <> 'work'"),
         postgresql_where=sa.text("kind <> 'work'"),
     )
-    # Whether an annotator has met a document is asked by task, and by pair of gold only.
+    # Queries for documents that an annotator has seen go by task, or by pair for gold only.
     op.drop_index("ix_lease_annotator_pair", "lease")

@@ -1,1 +1,1 @@
-"""Alembic migrations: every change of the database, in order."""
+"""Alembic migrations, in order."""

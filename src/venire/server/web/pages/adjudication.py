@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, Response
 
 from venire.errors import NotFound
-from venire.server.judging.payload import content
+from venire.server.judging.payload import view_content
 from venire.server.judging.settings import StudySettings
 from venire.server.studies import adjudication, lists
 from venire.server.studies.history import history
@@ -27,7 +27,7 @@ def shown(session: ReadSession, study_id: str, doc_id: str, query: str) -> dict[
     """A document as data for the script that shows documents, as annotators see it."""
     settings = StudySettings.of(get_study(session, study_id).settings)
     found = lists.find_document(session, study_id, doc_id)
-    return content(found, query, settings)
+    return view_content(found, query, settings)
 
 
 @router.get("/adjudication")
