@@ -19,6 +19,7 @@ venire.errors.UnknownName: Unknown setting 'rat'. Choose from rate. Did you mean
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -53,19 +54,23 @@ class Rule:
         Heading of the form under which the setting stands.
     least, most : float or None
         Allowed range, ends included.
+    above, below : float or None
+        Allowed range, ends excluded.
     choices : tuple of str
         Allowed texts; empty where any text is allowed.
     """
 
     name: str
     type: Any
-    optional: bool
-    default: Any
+    optional: bool = False
+    default: Any = dataclasses.MISSING
     words: str = ""
     label: str = ""
     group: str = ""
     least: float | None = None
     most: float | None = None
+    above: float | None = None
+    below: float | None = None
     choices: tuple[str, ...] = ()
 
 
@@ -77,6 +82,8 @@ def setting(
     group: str = "",
     least: float | None = None,
     most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
     choices: tuple[str, ...] = (),
     default_factory: Callable[[], Any] | None = None,
 ) -> Any:
@@ -88,6 +95,8 @@ def setting(
             "group": group,
             "least": least,
             "most": most,
+            "above": above,
+            "below": below,
             "choices": tuple(choices),
         }
     }
@@ -143,15 +152,18 @@ def check_value(rule: Rule, value: Any) -> None:
         )
     if rule.choices and value not in rule.choices:
         raise UnknownName(rule.name, value, rule.choices)
-    if rule.least is not None and isinstance(value, int | float) and not value >= rule.least:
-        _refuse_range(rule, value)
-    if rule.most is not None and isinstance(value, int | float) and not value <= rule.most:
-        _refuse_range(rule, value)
+    if isinstance(value, numbers.Real) and not _is_in_range(rule, value):
+        raise BadSetting(
+            f"must be {describe_range(rule)} (got {value!r})", argument=rule.name, value=value
+        )
 
 
-def _refuse_range(rule: Rule, value: Any) -> None:
-    raise BadSetting(
-        f"must be {describe_range(rule)} (got {value!r})", argument=rule.name, value=value
+def _is_in_range(rule: Rule, value: Any) -> bool:
+    return bool(
+        (rule.least is None or value >= rule.least)
+        and (rule.most is None or value <= rule.most)
+        and (rule.above is None or value > rule.above)
+        and (rule.below is None or value < rule.below)
     )
 
 
@@ -179,9 +191,10 @@ def describe_range(rule: Rule) -> str:
     """Return the allowed range in words, empty where there is none."""
     if rule.least is not None and rule.most is not None:
         return f"between {_write_number(rule.least)} and {_write_number(rule.most)}"
-    if rule.least is not None:
-        return f">= {_write_number(rule.least)}"
-    return f"<= {_write_number(rule.most)}" if rule.most is not None else ""
+    bounds = ((">=", rule.least), (">", rule.above), ("<=", rule.most), ("<", rule.below))
+    return " and ".join(
+        f"{sign} {_write_number(bound)}" for sign, bound in bounds if bound is not None
+    )
 
 
 def _write_number(number: float) -> str:
@@ -196,8 +209,9 @@ def _has_type(kind: Any, value: Any) -> bool:
         return True
     if origin is bool or isinstance(value, bool):
         return origin is bool and isinstance(value, bool)
-    if origin is float:
-        return isinstance(value, int | float)
+    if origin in (int, float):
+        # The abstract types, so that numbers of numpy are taken too.
+        return isinstance(value, numbers.Integral if origin is int else numbers.Real)
     if origin in (list, tuple):
         return isinstance(value, list | tuple) and _have_types(typing.get_args(kind), value)
     if origin is dict and isinstance(value, dict):

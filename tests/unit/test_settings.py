@@ -3,6 +3,7 @@
 import dataclasses
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,8 @@ class Sampling(Settings):
     order: str = setting("first", words="Which come first.", choices=("first", "last"))
     strata: list[int] = setting(words="Ranks.", default_factory=lambda: [10, 50])
     quiet: bool = setting(False, words="No output.")
+    persistence: float = setting(0.8, words="Chance to go on.", above=0, below=1)
+    weight: float = setting(1.0, words="Weight of recall.", above=0)
     names: dict[str, str] = setting(words="Names.", default_factory=dict)
     seed: int = setting(0, words="Random seed.", least=0, most=2**31 - 1)
 
@@ -27,6 +30,7 @@ def test_a_rule_is_said_on_the_field():
     assert (rate.words, rate.label, rate.least, rate.most) == ("Share of the pairs.", "Rate", 0, 1)
     assert (depth.type, depth.optional, depth.default) == (int, True, None)
     assert order.choices == ("first", "last")
+    assert Sampling(depth=np.int64(3), rate=np.float32(0.5)).depth == 3
     assert strata.default == [10, 50]
     assert describe_type(depth) == "a whole number >= 1 or null"
 
@@ -43,6 +47,8 @@ def test_a_rule_is_said_on_the_field():
         ({"strata": [10, 50.5]}, "`strata` must be a list of whole numbers (got [10, 50.5])"),
         ({"names": {"a": 1}}, "`names` must be a table (got {'a': 1})"),
         ({"seed": -1}, "`seed` must be between 0 and 2,147,483,647 (got -1)"),
+        ({"persistence": 1.0}, "`persistence` must be > 0 and < 1 (got 1.0)"),
+        ({"weight": 0}, "`weight` must be > 0 (got 0)"),
         ({"quiet": 1}, "`quiet` must be true or false (got 1)"),
         ({"names": []}, "`names` must be a table (got [])"),
         ({"order": 3}, "`order` must be text (got 3)"),

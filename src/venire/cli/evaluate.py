@@ -98,9 +98,10 @@ def evaluate_command(
 
     from venire.evaluation.fallback import evaluate_elsewhere, split
     from venire.evaluation.sampled import sampling_error
-    from venire.evaluation.score import ESTIMATES, score_runs
+    from venire.evaluation.score import score_runs
     from venire.evaluation.uncertain import GradeProbabilities, draw_scores
     from venire.formats.collection import read_run_files
+    from venire.measures.family import list_estimates
     from venire.tables.qrels import Qrels
 
     wanted = measures or DEFAULT
@@ -151,10 +152,10 @@ def evaluate_command(
                 "have one grade a pair, the draws each grade as often as it is likely"
             )
     if sampling:
-        names = [measure for measure in ours if measure.name in ESTIMATES]
+        names = [measure for measure in ours if measure.family.is_estimate]
         if not names:
             raise BadSetting(
-                f"--sampling-intervals needs a measure of a sample: {', '.join(ESTIMATES)}"
+                f"--sampling-intervals needs a measure of a sample: {', '.join(list_estimates())}"
             )
         sampled = sampling_error(graded, table, names, topics=topics, ties=ties)
         kept = sampled.scores

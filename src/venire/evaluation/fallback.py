@@ -9,7 +9,6 @@ import polars as pl
 
 from venire.errors import BadSetting, MissingExtra, UnknownName, VenireError
 from venire.measures import Measure, parse
-from venire.measures.spec import FAMILIES
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
@@ -41,7 +40,7 @@ def _theirs(text: str, error: UnknownName) -> str:
     try:
         import ir_measures
     except ImportError:
-        if difflib.get_close_matches(error.name, FAMILIES, n=1, cutoff=0.75):
+        if difflib.get_close_matches(error.name, error.known, n=1, cutoff=0.75):
             raise error from None  # a misspelt name of ours is likelier than one of theirs
         raise MissingExtra("ir-measures", "measures", f"The measure {text}") from None
     try:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import RankTable
-from venire.evaluation.score import ESTIMATES, Scores, rank, score
+from venire.evaluation.score import Scores, rank, score
 from venire.measures import Measure, parse
+from venire.measures.family import list_estimates
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import counted
@@ -93,9 +94,9 @@ def sampling_error(
     """
     parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
     for measure in parsed:
-        if measure.name not in ESTIMATES:
+        if not measure.family.is_estimate:
             raise BadSetting(
-                f"{measure} is no estimate from a sample; those are {', '.join(ESTIMATES)}"
+                f"{measure} is no estimate from a sample; those are {', '.join(list_estimates())}"
             )
     table = rank(qrels, runs, ties=ties)
     grades = table.grades(qrels)
@@ -125,7 +126,7 @@ def sampling_error(
             f"{counted(alone, 'stratum', 'strata')} of topics with one document sampled of "
             "several: the interval leaves out what they add",
         )
-    averages = [measure.family.mean == "mean" for measure in parsed]
+    averages = [measure.family.across_topics == "mean" for measure in parsed]
     error[averages] /= np.maximum(scores.counted.sum(axis=1), 1)
     return SamplingError(scores, error, np.sqrt(variance), notes)
 

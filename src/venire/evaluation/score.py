@@ -12,15 +12,13 @@ from numpy.typing import NDArray
 from venire.errors import BadSetting, DataError, NoOverlap
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.measures import Measure, parse
+from venire.measures.family import STRATA
 from venire.measures.hits import Hits
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
 Floats = NDArray[np.float64]
 TOPICS = ("qrels", "run")
-STRATIFIED = ("xinfAP", "infNDCG", "infNumRel")
-ESTIMATES = (*STRATIFIED, "infAP")
-"""Measures that take the judged pairs for a random sample of the pool."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class Scores:
         """One value for each measure and run [measures, runs]: mean, or sum for counts."""
         total = np.where(self.counted[None], self.values, 0.0).sum(axis=2)
         count = np.maximum(self.counted.sum(axis=1), 1)
-        sums = np.array([measure.family.mean == "sum" for measure in self.measures])
+        sums = np.array([measure.family.across_topics == "sum" for measure in self.measures])
         out: Floats = np.where(sums[:, None], total, total / count[None, :])
         return out
 
@@ -177,7 +175,7 @@ def score(
 
 def _refuse_adaptive(strategy: str, measures: list[Measure]) -> None:
     """Refuse an estimate from a sample whose probabilities nobody knows."""
-    asked = [str(measure) for measure in measures if measure.name in ESTIMATES]
+    asked = [str(measure) for measure in measures if measure.family.is_estimate]
     if strategy and asked:
         raise DataError(
             f"{asked[0]} is an estimate from a random sample, and the qrels come of an adaptive "
@@ -197,7 +195,7 @@ def _adaptive_note(strategy: str) -> tuple[str, ...]:
 
 def _unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
     """Name the topics with a stratum that nothing was sampled from."""
-    if not any(measure.name in STRATIFIED for measure in measures):
+    if not any(STRATA in measure.family.needs for measure in measures):
         return ()
     judged = hits.judged
     width = int(judged.strata.max(initial=0)) + 1
@@ -227,7 +225,7 @@ def _empty_topics(table: RankTable, hits: Hits, measures: list[Measure]) -> tupl
     """Name the topics without a relevant document, at each threshold that is used."""
     notes = []
     for rel in sorted({dict(measure.parameters).get("rel") or 1 for measure in measures}):
-        relevant = hits.judged.relevant(rel)
+        relevant = hits.judged.count_relevant(rel)
         none = [topic for topic, count in zip(table.topics, relevant, strict=True) if count == 0]
         if none:
             shown = ", ".join(none[:5]) + (f" and {len(none) - 5} more" if len(none) > 5 else "")

@@ -1,5 +1,5 @@
 """Measures as values: named, parsed and printed as ir_measures spells them."""
 
-from venire.measures.spec import Measure, parse
+from venire.measures.measure import Measure, parse
 
 __all__ = ["Measure", "parse"]
