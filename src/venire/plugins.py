@@ -7,7 +7,7 @@ Venire registers its own the way a package of yours does: by an entry point in a
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from venire.errors import UnknownName
@@ -29,7 +29,7 @@ _registered: dict[str, dict[str, Any]] = {}
 
 
 @cache
-def _all_points() -> EntryPoints:
+def _all_points() -> Any:
     """Return every entry point; read once, since this opens a file of each installed package."""
     return entry_points()
 

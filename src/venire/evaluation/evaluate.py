@@ -14,10 +14,11 @@ from venire.errors import BadSetting
 from venire.evaluation.fallback import evaluate_elsewhere, split
 from venire.evaluation.grade_probabilities import GradeProbabilitiesLike, load_grade_probabilities
 from venire.evaluation.sampled import sampling_error
-from venire.evaluation.score import ESTIMATES, Scores, score_runs
+from venire.evaluation.score import Scores, score_runs
 from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.measures import Measure
+from venire.measures.family import list_estimates
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
@@ -131,10 +132,10 @@ def evaluate(
             *_count_outside(scores, low, high),
         ]
     if sampling_intervals:
-        estimates = [measure for measure in ours if measure.name in ESTIMATES]
+        estimates = [measure for measure in ours if measure.family.is_estimate]
         if not estimates:
             raise BadSetting(
-                f"needs a measure of a sample: {', '.join(ESTIMATES)}",
+                f"needs a measure of a sample: {', '.join(list_estimates())}",
                 argument="sampling_intervals",
             )
         sampled = sampling_error(graded, table, estimates, topics=topics, ties=ties)

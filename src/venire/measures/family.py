@@ -107,7 +107,7 @@ def find_family(name: str) -> Family:
             if name in family.aliases:
                 return family
         raise UnknownName("measure", name, plugins.names("measure"))
-    family = plugins.load("measure", name)
+    family: Family = plugins.load("measure", name)
     if family.name != name:
         raise BadSetting(
             f"the entry point {name!r} of the group {plugins.GROUPS['measure']} is the measure "
