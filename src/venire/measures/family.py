@@ -103,9 +103,9 @@ def find_family(name: str) -> Family:
         With the nearest known name.
     """
     if name not in plugins.names("measure"):
-        for family in list_families():
-            if name in family.aliases:
-                return family
+        named = [family for family in list_families() if name in family.aliases]
+        if named:
+            return named[0]
         raise UnknownName("measure", name, plugins.names("measure"))
     family: Family = plugins.load("measure", name)
     if family.name != name:
