@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from venire import Qrels, Runs
-from venire.formats.collection import read_collection, read_run_files
+from venire.formats.collection import read_collection
+from venire.formats.run_files import read_run_files
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.pooling.statistics import summary

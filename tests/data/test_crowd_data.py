@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from venire import Judgments, Qrels
-from venire.formats.collection import read_collection, read_run_files
+from venire.formats.collection import read_collection
+from venire.formats.run_files import read_run_files
 from venire.reliability.repeatability import Group, compare_groups
 from venire.retrieval.systems import search_documents
 from venire.simulation.campaigns.annotators_needed import annotators_needed

@@ -12,7 +12,8 @@ from scipy.stats import kendalltau
 
 from venire import Judgments, Qrels, Runs
 from venire.evaluation.score import rank, score_runs
-from venire.formats.collection import read_collection, read_run_files
+from venire.formats.collection import read_collection
+from venire.formats.run_files import read_run_files
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.reliability.leave_one_out import leave_one_out

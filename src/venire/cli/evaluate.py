@@ -100,7 +100,7 @@ def evaluate_command(
     from venire.evaluation.sampled import sampling_error
     from venire.evaluation.score import score_runs
     from venire.evaluation.uncertain import GradeProbabilities, draw_scores
-    from venire.formats.collection import read_run_files
+    from venire.formats.run_files import read_run_files
     from venire.measures.family import list_estimates
     from venire.tables.qrels import Qrels
 
@@ -241,7 +241,7 @@ def compare_command(
 
     from venire.evaluation.paired_tests import compare_systems
     from venire.evaluation.score import score_runs
-    from venire.formats.collection import read_run_files
+    from venire.formats.run_files import read_run_files
     from venire.tables.qrels import Qrels
 
     wanted = list(measures or ("AP",))

@@ -94,7 +94,7 @@ def command(
     RUN is a TREC run or a table of runs, or a folder with *.run files. With --qrels an adaptive
     strategy is replayed: each grade is looked up when its document is chosen.
     """
-    from venire.formats.collection import read_run_files
+    from venire.formats.run_files import read_run_files
     from venire.pooling.base import Lists
     from venire.pooling.statistics import by_run, by_topic, summary
     from venire.pooling.strategies import ADAPTIVE, strategy

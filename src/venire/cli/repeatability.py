@@ -83,12 +83,13 @@ def _inputs(
     *,
     keep_going: bool,
 ) -> tuple[dict[str, Group], Runs, list[str]]:
-    from venire.cli.shared.run_files import read_runs
+    from venire.formats.run_files import read_run_files
 
     notes: list[str] = []
     groups: dict[str, Group] = {}
     if study is None:
-        table, notes = read_runs(runs, keep_going=keep_going)
+        table = read_run_files(runs, keep_going=keep_going)
+        notes += table.notes
         for name, path in named:
             groups[name] = read_group(name, path or "", model, reading, notes)
         return groups, table, notes
@@ -100,7 +101,8 @@ def _inputs(
     with opened(database) as store, store.reading() as session:
         found = find_study(session, study).id
         if runs:
-            table, notes = read_runs(runs, keep_going=keep_going)
+            table = read_run_files(runs, keep_going=keep_going)
+            notes += table.notes
         else:
             table = runs_of(session, found)
         for name, path in named:

@@ -172,7 +172,7 @@ def command(
         raise BadSetting("name one measure; several are for --campaign")
     measure = measures[0] if measures else "AP"
     from venire.evaluation.uncertain import GradeProbabilities
-    from venire.formats.collection import read_run_files
+    from venire.formats.run_files import read_run_files
     from venire.reliability.summary import assess_ranking
     from venire.tables.qrels import Qrels
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -13,11 +12,12 @@ from typing import Any
 import polars as pl
 
 from venire.errors import DataError, DuplicateRows, MissingColumns, MissingExtra
-from venire.formats import read_frame, read_qrels, read_runs
+from venire.formats import read_frame, read_qrels
+from venire.formats.run_files import read_run_files
 from venire.formats.smart import read_codes, read_smart
-from venire.formats.source import stem
+from venire.formats.source import list_files, stem
 from venire.tables.qrels import Qrels
-from venire.tables.runs import SCHEMA, Runs
+from venire.tables.runs import Runs
 from venire.tables.schema import Source, counted, no_nul
 
 TOPICS = ("query_id", "title", "description", "narrative")
@@ -94,8 +94,8 @@ def read_collection(folder: str | Path) -> Collection:
     else:
         documents = _table(root, "documents", DOCUMENTS, ("doc_id", "text"), notes)
         notes += _blank(documents)
-    runs = read_run_files(_files(root / "runs", ".run"))
-    files = _files(root / "qrels", ".qrels")
+    runs = read_run_files(list_files(root / "runs", ".run"))
+    files = list_files(root / "qrels", ".qrels")
     qrels = {stem(path.name): read_qrels(path) for path in files}
     if topics.is_empty() and documents.is_empty() and not len(runs) and not qrels:
         raise DataError(
@@ -104,79 +104,6 @@ def read_collection(folder: str | Path) -> Collection:
         )
     notes += [*runs.notes, *(note for one in qrels.values() for note in one.notes)]
     return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))
-
-
-def read_run_files(paths: Iterable[str | Path], *, keep_going: bool = False) -> Runs:
-    """Read files of runs into one table; a folder stands for the ``*.run`` files in it.
-
-    A run is named by its tag. Where two files have the same tag, the tag would mix two systems,
-    so runs of these files are named by the file (``file`` or ``file/tag``), and a note says so.
-    With ``keep_going`` a file that cannot be read is named in a note, and the others are read.
-
-    Raises
-    ------
-    DataError
-        For a file that cannot be read, or with ``keep_going`` where none can; for two files that
-        would give their runs the same name.
-    """
-    read: list[tuple[Path, Runs]] = []
-    notes: list[str] = []
-    for given in paths:
-        try:
-            if not str(given):
-                raise DataError("'': is no file name")
-            path = Path(given)
-            inside = _files(path, ".run") if path.is_dir() else [path]
-            if not inside:
-                raise DataError(f"{path}: there is no *.run file in the folder")
-        except DataError as error:
-            if not keep_going:
-                raise
-            notes.append(f"left out: {error}")
-            continue
-        for path in inside:
-            try:
-                read.append((path, read_runs(path)))
-            except DataError as error:
-                if not keep_going:
-                    raise
-                notes.append(f"left out: {error}")
-    if not read and notes:
-        raise DataError("no run could be read: " + "; ".join(notes))
-    if not read:
-        empty = dict.fromkeys(SCHEMA.known, pl.String) | {"score": pl.Float64}
-        return Runs(pl.DataFrame(schema=empty))
-    tags = [runs.frame["run_id"].unique().to_list() for _, runs in read]
-    seen = Counter(tag for of_file in tags for tag in of_file)
-    shared = {tag for tag, times in seen.items() if times > 1}
-    frames = []
-    named: dict[str, Path] = {}
-    for (path, runs), own in zip(read, tags, strict=True):
-        frame = runs.frame
-        if not shared.isdisjoint(own):
-            name = stem(str(path))
-            new = pl.lit(name) if len(own) == 1 else pl.lit(f"{name}/") + pl.col("run_id")
-            frame = frame.with_columns(new.alias("run_id"))
-            own = frame["run_id"].unique().to_list()
-        for name in own:
-            if name in named:
-                raise DataError(f"{named[name]} and {path} would both be named {name}; rename one")
-            named[name] = path
-        frames.append(frame)
-        notes += runs.notes
-    if shared:
-        notes.append(f"files share the tag {', '.join(sorted(shared))}; runs are named by file")
-    return Runs(pl.concat(frames), tuple(notes))
-
-
-def _files(folder: Path, ending: str) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    return sorted(
-        path
-        for path in folder.iterdir()
-        if path.is_file() and Path(stem(path.name, keep_kind=True)).suffix == ending
-    )
 
 
 def image_files(
@@ -310,7 +237,7 @@ def _cranfield(root: Path) -> Collection:
         )
     notes += _blank(documents)
     documents = documents.select(*DOCUMENTS, "author", "source")
-    runs = read_run_files(_files(root / "runs", ".run"))
+    runs = read_run_files(list_files(root / "runs", ".run"))
     return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))
 
 
@@ -352,9 +279,7 @@ def read_irds(name: str) -> Collection:
         rows = [(one.query_id, one.doc_id, one.relevance) for one in dataset.qrels_iter()]
         schema = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
         qrels[name.replace("/", "-")] = Qrels.of(pl.DataFrame(rows, schema=schema, orient="row"))
-    empty = Runs(pl.DataFrame(schema=dict.fromkeys(SCHEMA.known, pl.String)
-                              | {"score": pl.Float64}))  # fmt: skip
-    return Collection(topics, documents, empty, MappingProxyType(qrels))
+    return Collection(topics, documents, Runs.empty(), MappingProxyType(qrels))
 
 
 def _irds_topic(query: Any) -> tuple[str, str, str, str]:

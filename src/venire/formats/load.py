@@ -8,8 +8,9 @@ from typing import Any, TypeAlias, TypeGuard
 
 from venire.errors import BadSetting
 from venire.formats import read_judgments, read_qrels, require_rows
-from venire.formats.collection import Collection, read_collection, read_run_files
+from venire.formats.collection import Collection, read_collection
 from venire.formats.reading_options import ReadingOptions, parse_columns
+from venire.formats.run_files import read_run_files
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs

@@ -42,6 +42,17 @@ def stem(name: str, *, keep_kind: bool = False) -> str:
     return path.name if keep_kind else (path.stem or path.name)
 
 
+def list_files(folder: Path, ending: str) -> list[Path]:
+    """Return the files with an ending in a folder, compressed or not, sorted by name."""
+    if not folder.is_dir():
+        return []
+    return sorted(
+        path
+        for path in folder.iterdir()
+        if path.is_file() and Path(stem(path.name, keep_kind=True)).suffix == ending
+    )
+
+
 def read_bytes(path: str | Path) -> bytes:
     """Return the content of a file, decompressed by what it holds; ``-`` is standard input.
 

@@ -75,6 +75,12 @@ class Runs:
         return cls(frame.drop(ROW))
 
     @classmethod
+    def empty(cls) -> Runs:
+        """Return runs without any rows."""
+        types = dict.fromkeys(SCHEMA.known, pl.String) | {"score": pl.Float64}
+        return cls(pl.DataFrame(schema=types))
+
+    @classmethod
     def from_dict(cls, data: Mapping[str, Mapping[str, float]], *, run_id: str = "run") -> Runs:
         """Return one run from ``{query_id: {doc_id: score}}``."""
         return cls.of(nested(data, "score"), run_id=run_id)

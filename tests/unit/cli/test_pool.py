@@ -133,7 +133,7 @@ def test_no_runs(tmp_path, venire):
     assert venire("pool")[0] == 2
     status, _, err = venire("pool", tmp_path)
     assert status == 2
-    assert "there is no *.run file" in err
+    assert "the folder has no *.run file" in err
 
 
 def test_choices_are_those_of_the_library():

@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from venire.errors import BadLine, DataError, DuplicateRows, MissingColumns
-from venire.formats.collection import Collection, read_collection, read_run_files
+from venire.formats.collection import Collection, read_collection
 
 
 @pytest.fixture
@@ -44,30 +44,6 @@ def test_parts_may_be_missing(folder):
     assert len(found.runs) == 0
     assert not found.qrels
     assert found.notes == (f"no documents in {folder}",)
-
-
-def test_files_with_one_tag_are_named_by_file(folder):
-    (folder / "runs" / "c.run").write_text("q1 Q0 d1 1 2.0 a\n")
-    runs = read_run_files([folder / "runs"])
-    assert runs.frame["run_id"].to_list() == ["a", "b", "c"]
-    assert runs.notes == ("files share the tag a; runs are named by file",)
-
-
-def test_the_same_file_twice_is_refused(folder):
-    with pytest.raises(DataError, match=r"a\.run would both be named a; rename one"):
-        read_run_files([folder / "runs" / "a.run"] * 2)
-
-
-def test_keep_going_names_what_cannot_be_read(folder):
-    bad = folder / "runs" / "zz.run"
-    bad.write_text("q1 Q0 d1 1 x zz\n")
-    with pytest.raises(DataError, match=r"zz\.run, line 1"):
-        read_run_files([folder / "runs"])
-    found = read_run_files([folder / "runs"], keep_going=True)
-    assert "a" in found.frame["run_id"].to_list()
-    assert [note for note in found.notes if "left out" in note and "zz.run, line 1" in note]
-    with pytest.raises(DataError, match="no run could be read: left out"):
-        read_run_files([bad, folder / "nowhere"], keep_going=True)
 
 
 def test_documents_without_text_are_counted(folder):
@@ -124,8 +100,6 @@ def test_wrong_folders(folder, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="holds no collection"):
         read_collection(tmp_path / "empty")
-    with pytest.raises(DataError, match=r"no \*\.run file"):
-        read_run_files([tmp_path / "empty"])
 
 
 def test_two_files_of_topics(folder):

@@ -6,7 +6,6 @@ import click
 
 from venire.cli.shared.options import SEED, read_judgments, reading
 from venire.cli.shared.output import FORMAT, emit
-from venire.cli.shared.run_files import read_runs
 
 
 @click.command("annotators")
@@ -59,12 +58,14 @@ def command(
 
     Without RUN..., settled grades are compared with --truth only.
     """
+    from venire.formats.run_files import read_run_files
     from venire.simulation.campaigns.annotators_needed import MEASURES, annotators_needed
     from venire.tables.qrels import Qrels
 
     table = read_judgments(judgments, columns=columns, scale=scale, drop_labels=drop_labels,
                            repeats=repeats or "last")  # fmt: skip
-    loaded, notes = read_runs(runs, keep_going=False) if runs else (None, [])
+    loaded = read_run_files(runs) if runs else None
+    notes = list(loaded.notes) if loaded is not None else []
     found = annotators_needed(
         table,
         loaded,

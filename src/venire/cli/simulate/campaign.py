@@ -10,7 +10,6 @@ import click
 from venire.cli.shared.database import DATABASE, opened
 from venire.cli.shared.options import SEED
 from venire.cli.shared.output import FORMAT, emit
-from venire.cli.shared.run_files import read_runs
 from venire.errors import BadSetting
 from venire.progress import silent
 
@@ -72,6 +71,7 @@ def command(
 
     They are played on QRELS, the known grades of a collection like the one to be judged.
     """
+    from venire.formats.run_files import read_run_files
     from venire.simulation.campaigns.designs import Crowd, crowd_of_pilot, forecast, grid
     from venire.tables.judgments import Judgments
     from venire.tables.qrels import Qrels
@@ -84,7 +84,8 @@ def command(
         gold_errors=_numbers(gold_errors, "--gold-errors"),
     )
     known = Qrels.read(truth).require_rows(truth)
-    table, notes = read_runs(runs, keep_going=False)
+    table = read_run_files(runs)
+    notes = list(table.notes)
     given: dict[str, Any] = {"price": price, "fee": fee, "pay_rejected": pay_rejected}
     if seconds is not None:
         given["seconds"] = seconds

@@ -247,7 +247,8 @@ def read_truth(
     """Return qrels, runs, the number of documents where it is known, and notes."""
     from pathlib import Path
 
-    from venire.formats.collection import read_collection, read_run_files
+    from venire.formats.collection import read_collection
+    from venire.formats.run_files import read_run_files
     from venire.retrieval.systems import search_documents
     from venire.tables.qrels import Qrels
 

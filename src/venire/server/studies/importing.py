@@ -15,6 +15,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from venire.errors import DataError
+from venire.formats.run_files import name_by_file
 from venire.formats.study_folder import DOCUMENTS, Entry, StudyFolder
 from venire.progress import Event, Progress, silent
 from venire.server.judging.settings import StudySettings
@@ -30,7 +31,6 @@ from venire.server.studies.studies import (
     read_qrels,
     read_runs,
 )
-from venire.tables.runs import Runs
 
 MOST_PIXELS = 40_000_000
 """Larger pictures are refused: unpacked they would take more memory than a server has to spare."""
@@ -82,7 +82,7 @@ def import_folder(
         for name, table in tables.items():
             frame = table.frame
             if kind == "run" and set(frame["run_id"].unique()) != {name}:
-                frame = _named(table, name).frame  # type: ignore[arg-type]
+                frame = name_by_file(table, name).frame  # type: ignore[arg-type]
             state = put_file(session, study_id, kind, name, frame, table.notes)
             rows.append(_row(f"{kind} {name}", read=frame.height, **{state: 1}))
     if folder.gold is not None:
@@ -95,14 +95,6 @@ def import_folder(
 def _row(what: str, **values: Any) -> Row:
     numbers = dict.fromkeys(("read", "added", "changed", "unchanged", "left_out"), 0)
     return {"what": what, **numbers, "reason": "", **values}
-
-
-def _named(runs: Runs, name: str) -> Runs:
-    """A run under the name of its file, by which the study knows it."""
-    frame = runs.frame
-    tags = frame["run_id"].n_unique()
-    new = pl.lit(name) if tags == 1 else pl.lit(f"{name}/") + pl.col("run_id")
-    return replace(runs, frame=frame.with_columns(new.alias("run_id")))
 
 
 def _settings(session: Session, study_id: str, given: Mapping[str, Any], by: str | None) -> None:

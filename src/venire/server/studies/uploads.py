@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from venire.errors import BadSetting, Conflict, DataError, MissingColumns, NotFound
 from venire.formats import read_qrels, read_runs
 from venire.formats.collection import read_collection
+from venire.formats.run_files import name_by_file
 from venire.formats.source import stem
 from venire.server.store.studies import StudyFile
 from venire.server.studies.campaigns import sync_study
@@ -23,7 +24,6 @@ from venire.tables.qrels import Qrels
 KINDS = ("topics", "documents", "run", "qrels", "gold")
 _ENDINGS = (".tsv", ".jsonl", ".csv", ".parquet")
 _PACKED = (".gz", ".xz", ".zst")
-_TAG = pl.col("run_id")
 Report = dict[str, Any]
 
 
@@ -130,8 +130,7 @@ def _grades_or_run(
     if kind == "run":
         runs = read_runs(path)
         name = stem(path.name)
-        own = pl.lit(name) if runs.frame["run_id"].n_unique() == 1 else pl.lit(f"{name}/") + _TAG
-        frame = runs.frame.with_columns(own.alias("run_id"))
+        frame = name_by_file(runs, name).frame
         word = put_file(session, study_id, "run", name, frame, runs.notes)
         return len(frame), {word: 1}, list(runs.notes)
     grades: Qrels = read_qrels(path)
