@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from venire.aggregation.base import Aggregator
 from venire.aggregation.posterior import Posterior
+from venire.arrays import Floats
 from venire.errors import BadSetting, DataError, VenireError
 from venire.tables import boundary
 from venire.tables.judgments import Judgments
@@ -239,7 +240,7 @@ class SklearnStyle:
         labels: NDArray[Any] = self.fit(X).classes_[self.posterior_.mode]
         return labels
 
-    def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any = None) -> Floats:
         """Return grade probabilities of the fitted items, or of the items named in X."""
         if not hasattr(self, "posterior_"):
             raise NotFitted("call fit before asking for the result")

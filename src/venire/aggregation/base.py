@@ -8,20 +8,17 @@ from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation.loop import Fit
 from venire.aggregation.posterior import TIE, Posterior, moments
+from venire.arrays import Floats, Longs, Shorts
 from venire.engine import Engine
 from venire.errors import BadSetting, DataError, NoOverlap
 from venire.progress import Progress, silent
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
-from venire.tables.schema import number_text
-
-Floats = NDArray[np.float64]
-PAIR = ["query_id", "doc_id"]
+from venire.tables.schema import PAIR, number_text
 
 
 class Aggregator(Protocol):
@@ -54,9 +51,7 @@ class Aggregator(Protocol):
         ...
 
 
-def known_grades(
-    judgments: Judgments, gold: Qrels | None
-) -> tuple[NDArray[np.int16], tuple[str, ...]]:
+def known_grades(judgments: Judgments, gold: Qrels | None) -> tuple[Shorts, tuple[str, ...]]:
     """Return for each item the position of its known grade, or -1, and notes.
 
     Raises
@@ -133,14 +128,14 @@ def ignored_gold(gold: Qrels | None) -> tuple[str, ...]:
     return ("known grades are not used: this model learns nothing about annotators",)
 
 
-def item_order(codes: JudgmentCodes) -> NDArray[np.int64]:
+def item_order(codes: JudgmentCodes) -> Longs:
     """Return the items in the order of their first judgment, which results keep."""
     return codes.items["first"].arg_sort().to_numpy().astype(np.int64)
 
 
 def items_frame(
     codes: JudgmentCodes,
-    order: NDArray[np.int64],
+    order: Longs,
     mean: Floats,
     sd: Floats,
     estimate: Floats | None = None,
@@ -223,7 +218,7 @@ def of_votes(
     )
 
 
-def align(ids: pl.DataFrame, earlier: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def align(ids: pl.DataFrame, earlier: pl.DataFrame) -> tuple[Longs, Longs]:
     """Return (new position, old position) of the ids that both frames have."""
     on = ids.columns
     both = ids.with_row_index("new").join(
@@ -275,7 +270,7 @@ def confusion_columns(codes: JudgmentCodes, matrix: Floats, prior: Floats) -> di
     }
 
 
-def beta_sd(share: Floats, count: NDArray[np.int64]) -> Floats:
+def beta_sd(share: Floats, count: Longs) -> Floats:
     """Return the sd of Beta(1 + share * count, 1 + (1 - share) * count)."""
     a = 1.0 + share * count
     b = 1.0 + (1.0 - share) * count

@@ -11,6 +11,7 @@ import polars as pl
 from venire.aggregation import base, loop
 from venire.aggregation.dawid_skene import Problem, warm
 from venire.aggregation.posterior import Posterior, bounds_frame
+from venire.arrays import Floats
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
 from venire.progress import Progress, silent
@@ -110,8 +111,8 @@ class BinaryDecomposition:
         self,
         judgments: Judgments,
         fits: list[loop.Fit],
-        above: base.Floats,
-        values: base.Floats,
+        above: Floats,
+        values: Floats,
         seed: int,
         notes: tuple[str, ...],
     ) -> Posterior:

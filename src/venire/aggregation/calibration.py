@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from venire.aggregation import base
 from venire.aggregation.posterior import Posterior
+from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting
 from venire.tables.qrels import Qrels
-from venire.tables.schema import counted
+from venire.tables.schema import PAIR, counted
 
-Floats = NDArray[np.float64]
 FEWEST = 50
 """Known pairs below which nothing is calibrated."""
 FOLDS = 5
@@ -74,15 +72,15 @@ class Calibration:
         return np.hypot(self.floor, self.spread * sd)
 
 
-def folds_of(n: int, seed: int) -> NDArray[np.int64]:
+def folds_of(n: int, seed: int) -> Longs:
     """Return the fold of each of n pairs."""
     rank = np.random.default_rng(seed).permutation(n)
     return (rank % FOLDS).astype(np.int64)
 
 
 def strength_by_folds(
-    fold: NDArray[np.int64],
-    loss: Callable[[NDArray[np.bool_], float], float],
+    fold: Longs,
+    loss: Callable[[Mask, float], float],
     strengths: Sequence[float],
 ) -> tuple[float, float]:
     """Return the strength with the least loss on pairs left out, and that loss a pair.
@@ -127,9 +125,7 @@ def heated(probabilities: Floats, temperature: float, offsets: Sequence[float]) 
     return total
 
 
-def warmth(
-    probabilities: Floats, grade: NDArray[np.int64], strength: float
-) -> tuple[float, tuple[float, ...]]:
+def warmth(probabilities: Floats, grade: Longs, strength: float) -> tuple[float, tuple[float, ...]]:
     """Return temperature and offsets with the highest likelihood, drawn to 1 and 0.
 
     The penalty is that of a Gaussian on ln T and on the offsets, of precision
@@ -198,7 +194,7 @@ def learn(
     sd: Floats,
     probabilities: Floats,
     values: Floats,
-    grade: NDArray[np.int64],
+    grade: Longs,
     seed: int,
     without: Floats | None = None,
 ) -> Calibration:
@@ -231,7 +227,7 @@ def learn(
             out[left] = a + b * x[left]
         return out
 
-    def heat_loss(left: NDArray[np.bool_], strength: float) -> float:
+    def heat_loss(left: Mask, strength: float) -> float:
         p = heated(probabilities[left], *warmth(probabilities[~left], grade[~left], strength))
         return float(-np.log(p[np.arange(p.shape[0]), grade[left]]).sum())
 
@@ -258,8 +254,8 @@ def learn(
 
 def known_rows(items: pl.DataFrame, gold: Qrels, values: Floats) -> tuple[Any, Any]:
     """Return the rows of the items that are known, and the position of their grades."""
-    joined = items.select(base.PAIR).join(
-        gold.frame.select(*base.PAIR, "relevance"), on=base.PAIR, how="left", maintain_order="left"
+    joined = items.select(PAIR).join(
+        gold.frame.select(*PAIR, "relevance"), on=PAIR, how="left", maintain_order="left"
     )
     grade = joined["relevance"].cast(pl.Float64).to_numpy()
     on_scale = np.isin(grade, values)

@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire import plugins
 from venire.aggregation import base
 from venire.aggregation.calibration import FEWEST, Calibration, heated, known_rows, learn
 from venire.aggregation.posterior import Posterior, moments
 from venire.aggregation.weights import Combination, equal, learnt
+from venire.arrays import Floats, Shorts
 from venire.engine import Engine, Serial, default_engine
 from venire.errors import BadSetting, DataError, UnknownName
 from venire.progress import Progress, silent
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
+from venire.tables.schema import PAIR
 
-Floats = NDArray[np.float64]
 NAME = "committee"
 MEMBERS = "regularised-dawid-skene,annotator-types,minimax-entropy,ordinal-mixture,binary"
 WITHOUT_OVERLAP = "ordinal-mixture,binary"
@@ -152,8 +152,8 @@ class Committee:
         """
         base.same_model(posterior, NAME, judgments)
         codes = judgments.codes
-        if not posterior.items.select(base.PAIR).equals(
-            codes.items.select(base.PAIR)[base.item_order(codes)]
+        if not posterior.items.select(PAIR).equals(
+            codes.items.select(PAIR)[base.item_order(codes)]
         ):
             raise DataError("the posterior is of other items than the judgments: fit again")
         known, notes = base.known_grades(judgments, gold)
@@ -210,7 +210,7 @@ class Committee:
         judgments: Judgments,
         names: list[str],
         results: list[Posterior],
-        known: NDArray[np.int16],
+        known: Shorts,
         gold: Qrels | None,
         seed: int,
         notes: tuple[str, ...],
@@ -334,8 +334,8 @@ def _disagreement(names: list[str], away: Floats, split: Floats, items: pl.DataF
         return []
     apart = np.sqrt(np.mean(away**2, axis=0))
     far = int(np.argmax(apart))
-    named = items.select(base.PAIR).with_columns(pl.Series("split", np.round(split, 9)))
-    first = named.sort(["split", *base.PAIR], descending=[True, False, False]).head(SHOWN)
+    named = items.select(PAIR).with_columns(pl.Series("split", np.round(split, 9)))
+    first = named.sort(["split", *PAIR], descending=[True, False, False]).head(SHOWN)
     pairs = ", ".join(f"{q} {d} ({s:.2f})" for q, d, s in first.iter_rows())
     return [
         f"{names[far]} is furthest from the others: {apart[far]:.2f} grades",

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation import base, loop
 from venire.aggregation.posterior import Posterior, bounds_frame
+from venire.arrays import Floats
 from venire.engine import Engine, default_engine
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 
-Floats = NDArray[np.float64]
 NAME = "continuous"
 
 

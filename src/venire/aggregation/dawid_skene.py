@@ -8,17 +8,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation import base, loop
 from venire.aggregation.posterior import Posterior, bounds_frame, moments
+from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 
-Floats = NDArray[np.float64]
 NAME = "dawid-skene"
 TOWARDS = ("uniform", "pooled", "ordinal")
 HALF = 0.5
@@ -48,10 +47,10 @@ def ordinal_centre(size: int) -> Floats:
 class Problem:
     """Expectation maximisation on integer codes; also serves the binary decomposition."""
 
-    indptr: NDArray[np.int64]
-    annotator: NDArray[np.int32]
-    label: NDArray[np.int16]
-    known: NDArray[np.int16]
+    indptr: Longs
+    annotator: Ints
+    label: Shorts
+    known: Shorts
     n_annotators: int
     size: int
     strength: float

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation import base, loop
 from venire.aggregation.posterior import Posterior, bounds_frame, moments
+from venire.arrays import Floats, Shorts
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
+from venire.tables.schema import PAIR
 
-Floats = NDArray[np.float64]
 NAME = "glad"
 FLOOR = 1e-12
 
@@ -148,7 +148,7 @@ class Glad:
     def _finish(
         self,
         judgments: Judgments,
-        known: NDArray[np.int16],
+        known: Shorts,
         fit: loop.Fit,
         seed: int,
         notes: tuple[str, ...],
@@ -173,7 +173,7 @@ class Glad:
         right = 1.0 / (1.0 + np.exp(-state.alpha * usual))
         by_chance = 1.0 / scale.size
         spam = np.clip((1.0 - right) / max(1.0 - by_chance, FLOOR), 0.0, 1.0)
-        difficulty = codes.items.select(base.PAIR).with_columns(
+        difficulty = codes.items.select(PAIR).with_columns(
             pl.Series("inverse_difficulty", np.exp(state.log_beta), dtype=pl.Float64)
         )
         return Posterior(
@@ -199,7 +199,7 @@ class Glad:
             state={
                 "state": state,
                 "annotators": codes.annotators,
-                "items": codes.items.select(base.PAIR),
+                "items": codes.items.select(PAIR),
             },
         )
 
@@ -213,6 +213,6 @@ def _warm(state: State, earlier: dict[str, Any], judgments: Judgments) -> State:
         pl.DataFrame({"annotator_id": earlier["annotators"]}),
     )
     alpha[new] = before.alpha[old]
-    new, old = base.align(judgments.codes.items.select(base.PAIR), earlier["items"])
+    new, old = base.align(judgments.codes.items.select(PAIR), earlier["items"])
     log_beta[new] = before.log_beta[old]
     return State(alpha, log_beta, before.prior)

@@ -15,13 +15,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Longs
 from venire.engine import Engine, called_off
 from venire.errors import BadSetting
 from venire.progress import Event, Progress
 
-Longs = NDArray[np.int64]
 State = TypeVar("State")
 
 MOST_SHARDS = 8

@@ -8,6 +8,7 @@ import numpy as np
 
 from venire.aggregation import base
 from venire.aggregation.posterior import Posterior
+from venire.arrays import Floats
 from venire.engine import Engine
 from venire.progress import Progress, silent
 from venire.tables.judgments import Judgments
@@ -71,12 +72,12 @@ class Median:
         """Take the middle label; see :class:`venire.aggregation.base.Aggregator`."""
         values = judgments.scale.array()
 
-        def middle(shares: base.Floats) -> base.Floats:
+        def middle(shares: Floats) -> Floats:
             count = judgments.codes.per_item[:, None]
             below = np.round(np.cumsum(shares, axis=1) * count).astype(np.int64)
             low = np.argmax(2 * below >= count, axis=1)
             high = np.argmax(2 * below > count, axis=1)
-            halves: base.Floats = (values[low] + values[high]) / 2
+            halves: Floats = (values[low] + values[high]) / 2
             return halves
 
         return base.of_votes(self, "median", judgments, gold, seed, middle)

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale
 
-Floats = NDArray[np.float64]
 RULES = ("mode", "rounded-mean", "real")
 TIE = 1e-9
 """Probabilities nearer than this are a tie; the lowest grade wins a tie."""
@@ -93,12 +92,12 @@ class Posterior:
         return self._confusions[1] if self._confusions else None
 
     @cached_property
-    def mode(self) -> NDArray[np.int64]:
+    def mode(self) -> Longs:
         """Position of the most probable grade of each item; a tie goes to the lowest."""
         if not self.probabilities.size:
             return np.zeros(len(self.items), np.int64)
         top = self.probabilities.max(axis=1, keepdims=True)
-        first: NDArray[np.int64] = np.argmax(self.probabilities >= top - TIE, axis=1)
+        first: Longs = np.argmax(self.probabilities >= top - TIE, axis=1)
         return first
 
     @property

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from venire.aggregation.calibration import FOLDS, folds_of, line, strength_by_folds
+from venire.arrays import Floats, Mask
 
-Floats = NDArray[np.float64]
 STRENGTHS = (10.0, 30.0, 100.0)
 """Pulls to equal weights that are tried: a hundred pairs do not tell weaker ones apart."""
 OF_A_LINE = 10.0
@@ -115,11 +114,11 @@ def learnt(x: Floats, y: Floats, seed: int) -> tuple[Combination, Floats]:
     """
     fold = folds_of(y.size, seed)
 
-    def fit(there: NDArray[np.bool_], strength: float) -> Combination:
+    def fit(there: Mask, strength: float) -> Combination:
         a, b = lined(x[there], y[there])
         return Combination(convex(a + b * x[there], y[there], strength), a, b)
 
-    def loss(left: NDArray[np.bool_], strength: float) -> float:
+    def loss(left: Mask, strength: float) -> float:
         return float(np.sum((y[left] - fit(~left, strength).mean(x[left])) ** 2))
 
     strength, _ = strength_by_folds(fold, loss, STRENGTHS)

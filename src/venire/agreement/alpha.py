@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from venire.agreement.counts import pair_counts
-from venire.agreement.value import NOT_RATIO, Floats, Value, divide, several, why
+from venire.agreement.value import NOT_RATIO, Value, divide, several, why
+from venire.arrays import Floats
 from venire.errors import BadSetting
 from venire.tables.judgments import Judgments
 

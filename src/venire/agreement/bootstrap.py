@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from venire.agreement.value import Floats
+from venire.arrays import Floats
 from venire.errors import BadSetting
 
 CELLS = 4_000_000

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.agreement.counts import MOST_CELLS, PairCounts, binary, label_counts
 from venire.agreement.fleiss import agreement_of
 from venire.agreement.gwet import weights_of
 from venire.agreement.pairs import cohen_of, positive_of
-from venire.agreement.value import Floats, divide, several
+from venire.agreement.value import divide, several
+from venire.arrays import Floats, Longs
 from venire.errors import DataError
 from venire.tables.judgments import Judgments
 
@@ -49,7 +49,7 @@ def by_grade(counts: PairCounts) -> pl.DataFrame:
     )
 
 
-def with_the_rest(judgments: Judgments) -> tuple[Floats, NDArray[np.int64]]:
+def with_the_rest(judgments: Judgments) -> tuple[Floats, Longs]:
     """Return each annotator's table against all others [N, K, K], and their number of items [N].
 
     A judgment adds to the row of its grade the shares of the grades that others gave the same

@@ -11,9 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from venire.agreement.value import Floats
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, DataError
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
@@ -50,8 +49,8 @@ class PairCounts:
     by_judgment: Floats
     by_item: Floats
     single: Floats
-    items: NDArray[np.int64]
-    judgments: NDArray[np.int64]
+    items: Longs
+    judgments: Longs
     fewest: int
     most: int
     topics: pl.Series
@@ -70,7 +69,7 @@ class PairCounts:
         return (f"{counted(self.n_single, 'item')} with one judgment left out: no pair to compare",)
 
 
-def label_counts(judgments: Judgments) -> NDArray[np.int64]:
+def label_counts(judgments: Judgments) -> Longs:
     """Return the number of judgments of each item that say each grade [M, K].
 
     Raises

@@ -11,7 +11,8 @@ from venire.agreement.counts import PairCounts, binary
 from venire.agreement.fleiss import agreement_of, fleiss_of
 from venire.agreement.gwet import gwet_of, weights_of
 from venire.agreement.pairs import cohen_of, negative_of, overlap_of, positive_of
-from venire.agreement.value import Floats, why_not_relevant, why_relevant
+from venire.agreement.value import why_not_relevant, why_relevant
+from venire.arrays import Floats
 from venire.tables.judgments import Judgments
 
 OF_RELEVANCE = (

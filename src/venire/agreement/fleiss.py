@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from venire.agreement.counts import PairCounts, pair_counts
-from venire.agreement.value import Floats, Value, divide, several, why
+from venire.agreement.value import Value, divide, several, why
+from venire.arrays import Floats
 from venire.tables.judgments import Judgments
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from venire.agreement.counts import pair_counts
-from venire.agreement.value import Floats, Value, divide, several, why
+from venire.agreement.value import Value, divide, several, why
+from venire.arrays import Floats
 from venire.errors import BadSetting
 from venire.tables.judgments import Judgments
 

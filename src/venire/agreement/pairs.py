@@ -6,21 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from venire.agreement.alpha import alpha_of
 from venire.agreement.counts import binary, first_relevant
 from venire.agreement.fleiss import agreement_of, fleiss_of
 from venire.agreement.gwet import gwet_of, weights_of
-from venire.agreement.value import (
-    Floats,
-    Value,
-    divide,
-    several,
-    why,
-    why_not_relevant,
-    why_relevant,
-)
+from venire.agreement.value import Value, divide, several, why, why_not_relevant, why_relevant
+from venire.arrays import Floats, Longs, Shorts
 from venire.errors import BadSetting, NoOverlap, UnknownName
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -245,7 +238,7 @@ class Pair:
         return out
 
 
-def _labels(judgments: Judgments, annotator: int) -> tuple[NDArray[np.int64], NDArray[np.int16]]:
+def _labels(judgments: Judgments, annotator: int) -> tuple[Longs, Shorts]:
     """Return the items of an annotator, each once, and the label of the last row of each."""
     codes = judgments.codes
     mine = np.flatnonzero(codes.annotator == annotator)

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.agreement.summary import measure_agreement
+from venire.arrays import Floats, Longs
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 Row = dict[str, Any]
 WITHIN = ("alpha-ordinal", "agreement")
 BETWEEN = ("quadratic-kappa", "cohen-kappa", "agreement", "overlap", "positive-agreement")

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from venire.arrays import Floats, Mask
 
 ONE_LABEL = "undefined, only one label used"
 NO_PAIRS = "undefined, no item has two judgments"
@@ -69,7 +68,7 @@ def why_not_relevant(table: Floats) -> str:
     return ALL_RELEVANT if table.sum() > 0 else NO_PAIRS
 
 
-def divide(top: Floats, bottom: Floats, defined: NDArray[np.bool_] | None = None) -> Floats:
+def divide(top: Floats, bottom: Floats, defined: Mask | None = None) -> Floats:
     """Return top / bottom, nan where it is not defined (by default where bottom is zero)."""
     top, bottom = np.broadcast_arrays(top, bottom)
     where = bottom != 0 if defined is None else defined & (bottom != 0)
@@ -77,7 +76,7 @@ def divide(top: Floats, bottom: Floats, defined: NDArray[np.bool_] | None = None
     return out
 
 
-def several(margin: Floats) -> NDArray[np.bool_]:
+def several(margin: Floats) -> Mask:
     """Tell whether more than one label was used, from counts of labels [..., K].
 
     Decided by counting labels, not by chance agreement == 1, which rounding can miss.

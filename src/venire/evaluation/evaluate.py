@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats
 from venire.errors import BadSetting
 from venire.evaluation.fallback import evaluate_elsewhere, split
 from venire.evaluation.grade_probabilities import GradeProbabilitiesLike, load_grade_probabilities
@@ -22,7 +21,6 @@ from venire.measures.family import list_estimates
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
-Floats = NDArray[np.float64]
 MEASURES = ("AP", "nDCG@10", "P@10", "RR", "Bpref", "Judged@10")
 
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats
 from venire.errors import BadSetting
 from venire.evaluation.score import Scores
 
-Floats = NDArray[np.float64]
 CHUNK = 256
 """Permutations worked on at once, so that memory does not grow with their number."""
 

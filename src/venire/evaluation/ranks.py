@@ -6,15 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Longs
 from venire.measures.hits import Hits, Judged
 from venire.tables.codes import code, code_pairs
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs, block_starts
+from venire.tables.schema import PAIR
 
-Longs = NDArray[np.int64]
-PAIR = ["query_id", "doc_id"]
 ABSENT = np.iinfo(np.int64).min
 """Stands for a pair that given qrels do not name."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import Scores, rank, score
@@ -17,8 +17,6 @@ from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import counted
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 UNSAMPLED = -1
 
 

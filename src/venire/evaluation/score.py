@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting, DataError, NoOverlap
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.measures import Measure, parse
@@ -17,7 +17,6 @@ from venire.measures.hits import Hits
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
-Floats = NDArray[np.float64]
 TOPICS = ("qrels", "run")
 
 
@@ -39,7 +38,7 @@ class Scores:
     runs: list[str]
     topics: list[str]
     values: Floats
-    counted: NDArray[np.bool_]
+    counted: Mask
     notes: tuple[str, ...] = ()
 
     @property
@@ -133,7 +132,7 @@ def rank(qrels: Qrels, runs: Runs, *, ties: str = "trec") -> RankTable:
 
 def score(
     table: RankTable,
-    grades: NDArray[np.int64],
+    grades: Longs,
     measures: Sequence[str | Measure],
     *,
     topics: str = "qrels",

@@ -8,16 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs
 from venire.errors import BadLine, BadSetting, DataError
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import Scores, check_overlap, score
 from venire.measures import Measure
 from venire.tables.runs import Runs
-
-Floats = NDArray[np.float64]
-PAIR = ["query_id", "doc_id"]
+from venire.tables.schema import PAIR
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class GradeProbabilities:
 
     pairs: pl.DataFrame
     probabilities: Floats
-    grades: NDArray[np.int64]
+    grades: Longs
 
     @classmethod
     def read(cls, path: str | Path) -> GradeProbabilities:

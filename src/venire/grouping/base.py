@@ -6,12 +6,10 @@ import math
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Float32s, Longs
 from venire.errors import BadSetting
 
-Floats = NDArray[np.float32]
-Longs = NDArray[np.int64]
 SINGLE = -1
 """The label of an image that is in no group."""
 
@@ -29,7 +27,7 @@ class Grouper(Protocol):
     limits: ClassVar[dict[str, tuple[float, float]]]
     """The least and the greatest value of each setting; may be left out."""
 
-    def group(self, vectors: Floats) -> Longs:
+    def group(self, vectors: Float32s) -> Longs:
         """Return a label for each document.
 
         Parameters

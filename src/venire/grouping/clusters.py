@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from venire.arrays import Float32s, Floats, Longs
 from venire.errors import MissingExtra
-from venire.grouping.base import Floats, Longs, within_limits
+from venire.grouping.base import within_limits
 
 DISTANCES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4)
 
@@ -43,7 +44,7 @@ class AverageLinkage:
         """Refuse what is no cosine distance."""
         within_limits(self)
 
-    def group(self, vectors: Floats) -> Longs:
+    def group(self, vectors: Float32s) -> Longs:
         """Return the number of each document's cluster."""
         if vectors.shape[0] < 2:
             return np.zeros(vectors.shape[0], np.int64)
@@ -90,7 +91,7 @@ class KMeans:
         """Refuse groups of nothing."""
         within_limits(self)
 
-    def group(self, vectors: Floats) -> Longs:
+    def group(self, vectors: Float32s) -> Longs:
         """Return the number of each document's cluster."""
         n = vectors.shape[0]
         distinct = np.unique(vectors, axis=0).shape[0]
@@ -128,7 +129,7 @@ class Hdbscan:
         """Refuse groups of one."""
         within_limits(self)
 
-    def group(self, vectors: Floats) -> Longs:
+    def group(self, vectors: Float32s) -> Longs:
         """Return the number of each document's cluster, -1 for noise."""
         n = vectors.shape[0]
         if n <= self.min_size:
@@ -140,10 +141,10 @@ class Hdbscan:
             return _numbered(model.fit(distances(vectors)).labels_)
 
 
-def distances(vectors: Floats) -> NDArray[np.float64]:
+def distances(vectors: Float32s) -> Floats:
     """Return the cosine distances of unit vectors [n, n]: exactly 0 on the diagonal."""
     wide = vectors.astype(np.float64)
-    out: NDArray[np.float64] = np.clip(1.0 - wide @ wide.T, 0.0, 2.0)
+    out: Floats = np.clip(1.0 - wide @ wide.T, 0.0, 2.0)
     # The product need not be symmetric to the last bit.
     out = (out + out.T) / 2
     np.fill_diagonal(out, 0.0)

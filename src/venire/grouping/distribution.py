@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from venire.grouping.base import Floats
+from venire.arrays import Float32s
 
 WIDTH = 0.05
 
 
-def cosine_distribution(pools: Sequence[Floats], *, width: float = WIDTH) -> pl.DataFrame:
+def cosine_distribution(pools: Sequence[Float32s], *, width: float = WIDTH) -> pl.DataFrame:
     """Return how often each cosine occurs between two documents of one pool.
 
     Parameters

@@ -7,14 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Float32s
 from venire.errors import MissingExtra
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-Floats = NDArray[np.float32]
 SIZE = 224
 CROP = 32
 """The middle of an image is taken: SIZE / (SIZE + CROP) of its shorter side."""
@@ -24,8 +23,8 @@ STRIDES = (1, 2, 1, 2, 1, 2, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1)
 
 
 class _Convolution(NamedTuple):
-    weight: Floats
-    bias: Floats
+    weight: Float32s
+    bias: Float32s
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +45,11 @@ class EfficientNetLite0:
     reads: ClassVar[str] = "image"
     dimension: ClassVar[int] = 1280
 
-    def encode(self, documents: list[Any]) -> Floats:
+    def encode(self, documents: list[Any]) -> Float32s:
         """Return the vectors of images (as Pillow gives them) [n, 1280]."""
         return np.stack([self.features(prepare(image)) for image in documents])
 
-    def features(self, pixels: Floats) -> Floats:
+    def features(self, pixels: Float32s) -> Float32s:
         """Return the pooled features [1280] of one image, float32 [224, 224, 3] as prepared."""
         from venire.grouping.kernel import depthwise
 
@@ -69,7 +68,7 @@ class EfficientNetLite0:
             x = _pointwise(out, model[f"{number}.project"])
             if stride == 1 and before.shape == x.shape:
                 x += before
-        head: Floats = _relu6(_pointwise(x, model["head"])).mean(axis=(0, 1))
+        head: Float32s = _relu6(_pointwise(x, model["head"])).mean(axis=(0, 1))
         return head
 
     @cached_property
@@ -77,7 +76,7 @@ class EfficientNetLite0:
         return _load()
 
 
-def prepare(image: Image) -> Floats:
+def prepare(image: Image) -> Float32s:
     """Return the middle of an image as float32 [224, 224, 3]: (x - 127) / 128."""
     from PIL.Image import Resampling
 
@@ -132,20 +131,20 @@ def _load() -> dict[str, _Convolution]:
     return model
 
 
-def _stem(pixels: Floats, stem: _Convolution) -> Floats:
+def _stem(pixels: Float32s, stem: _Convolution) -> Float32s:
     """Convolve 3 x 3 with stride 2; of the padding, the one zero lies below and to the right."""
     padded = np.pad(pixels, ((0, 1), (0, 1), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(0, 1))[::2, ::2]
     side = windows.shape[0]
     rows = windows.transpose(0, 1, 3, 4, 2).reshape(side * side, 27)
-    out: Floats = rows @ stem.weight.reshape(27, -1) + stem.bias
+    out: Float32s = rows @ stem.weight.reshape(27, -1) + stem.bias
     return out.reshape(side, side, -1)
 
 
-def _pointwise(x: Floats, one: _Convolution) -> Floats:
-    out: Floats = x.reshape(-1, x.shape[2]) @ one.weight + one.bias
+def _pointwise(x: Float32s, one: _Convolution) -> Float32s:
+    out: Float32s = x.reshape(-1, x.shape[2]) @ one.weight + one.bias
     return out.reshape(*x.shape[:2], -1)
 
 
-def _relu6(x: Floats) -> Floats:
+def _relu6(x: Float32s) -> Float32s:
     return np.clip(x, np.float32(0.0), np.float32(6.0), out=x)

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire import plugins
+from venire.arrays import Float32s
 from venire.errors import BadImage, BadSetting, DataError, UnknownName
 from venire.grouping.images import open_image
 from venire.grouping.vectors import Vectors, joined
@@ -34,7 +34,7 @@ class Encoder(Protocol):
     reads: ClassVar[str]
     """``image`` (documents come as Pillow gives them, RGB) or ``text``."""
 
-    def encode(self, documents: list[Any]) -> NDArray[np.float32]:
+    def encode(self, documents: list[Any]) -> Float32s:
         """Return the vectors of some documents [n, d]."""
 
 
@@ -166,7 +166,7 @@ def parts(
         progress(Event(task, min(start + BATCH, todo.height), todo.height))
 
 
-def similarity(encoder: Encoder, texts: list[str], vectors: Vectors) -> NDArray[np.float32]:
+def similarity(encoder: Encoder, texts: list[str], vectors: Vectors) -> Float32s:
     """Return the cosine of each text with each document [texts, documents].
 
     Raises
@@ -177,7 +177,7 @@ def similarity(encoder: Encoder, texts: list[str], vectors: Vectors) -> NDArray[
     if not hasattr(encoder, "encode_queries"):
         raise BadSetting("this encoder knows documents only; it cannot tell how near a query is")
     asked = Vectors.of([str(at) for at in range(len(texts))], encoder.encode_queries(texts))
-    near: NDArray[np.float32] = asked.array @ vectors.array.T
+    near: Float32s = asked.array @ vectors.array.T
     return near
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Float32s
 from venire.compilation import jit
 
 
 @jit
 def depthwise(
-    image: NDArray[np.float32],
-    weight: NDArray[np.float32],
-    bias: NDArray[np.float32],
+    image: Float32s,
+    weight: Float32s,
+    bias: Float32s,
     stride: int,
     top: int,
-    out: NDArray[np.float32],
+    out: Float32s,
 ) -> None:
     """Convolve, add the bias and cut to 0..6 (ReLU6), in place of ``out`` [H', W', C].
 

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from venire.grouping.base import SINGLE, Floats, Longs, within_limits
+from venire.arrays import Float32s, Longs
+from venire.grouping.base import SINGLE, within_limits
 
 ROUNDING = 1e-5
 """Cosines of float32 vectors that are equal to a threshold may lie this far below it."""
@@ -22,7 +23,7 @@ class OneAtATime:
     grid: ClassVar[dict[str, tuple[float, ...]]] = {}
     limits: ClassVar[dict[str, tuple[float, float]]] = {}
 
-    def group(self, vectors: Floats) -> Longs:
+    def group(self, vectors: Float32s) -> Longs:
         """Return -1 for each document."""
         return np.full(vectors.shape[0], SINGLE, np.int64)
 
@@ -54,7 +55,7 @@ class Leader:
         """Refuse what is no cosine."""
         within_limits(self)
 
-    def group(self, vectors: Floats) -> Longs:
+    def group(self, vectors: Float32s) -> Longs:
         """Return the number of each document's leader."""
         return _lead(vectors @ vectors.T, self.cosine - ROUNDING)
 
@@ -90,7 +91,7 @@ class NearDuplicate:
         """Refuse what is no number of bits."""
         within_limits(self)
 
-    def group(self, vectors: Floats) -> Longs:
+    def group(self, vectors: Float32s) -> Longs:
         """Return the number of each document's leader."""
         return _lead(vectors @ vectors.T, 1.0 - self.distance / 32.0 - ROUNDING)
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Float32s
 from venire.errors import BadSetting, MissingExtra
 
-Floats = NDArray[np.float32]
 BITS = 64
 
 
@@ -30,7 +29,7 @@ class PerceptualHash:
 
     reads: ClassVar[str] = "image"
 
-    def encode(self, documents: list[Any]) -> Floats:
+    def encode(self, documents: list[Any]) -> Float32s:
         """Return the vectors of images [n, 64]."""
         try:
             import imagehash
@@ -69,7 +68,7 @@ class ColourHistogram:
         if not 2 <= self.bins <= 64:
             raise BadSetting(f"bins is 2 to 64, not {self.bins}")
 
-    def encode(self, documents: list[Any]) -> Floats:
+    def encode(self, documents: list[Any]) -> Float32s:
         """Return the vectors of images [n, bins ** 3]."""
         out = []
         for image in documents:

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Float32s
 from venire.errors import BadSetting, MissingExtra
-
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +33,14 @@ class OpenClip:
     pretrained: str = "laion2b_s34b_b79k"
     device: str = "cpu"
 
-    def encode(self, documents: list[Any]) -> Floats:
+    def encode(self, documents: list[Any]) -> Float32s:
         """Return the vectors of images [n, d]."""
         torch, model, prepare, _ = self._loaded
         pixels = torch.stack([prepare(image) for image in documents]).to(self.device)
         with torch.no_grad():
             return np.asarray(model.encode_image(pixels).float().cpu(), np.float32)
 
-    def encode_queries(self, texts: list[str]) -> Floats:
+    def encode_queries(self, texts: list[str]) -> Float32s:
         """Return the vectors of texts, in the space of the images [n, d]."""
         torch, model, _, tokenize = self._loaded
         with torch.no_grad():
@@ -85,11 +83,11 @@ class WordLlamaText:
 
     reads: ClassVar[str] = "text"
 
-    def encode(self, documents: list[Any]) -> Floats:
+    def encode(self, documents: list[Any]) -> Float32s:
         """Return the vectors of texts [n, 256]."""
         return np.asarray(self._model.embed(list(documents)), np.float32)
 
-    def encode_queries(self, texts: list[str]) -> Floats:
+    def encode_queries(self, texts: list[str]) -> Float32s:
         """Return the vectors of queries [n, 256]."""
         return self.encode(texts)
 

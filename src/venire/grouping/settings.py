@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from venire import plugins
+from venire.arrays import Float32s, Longs
 from venire.errors import BadSetting, UnknownName
-from venire.grouping.base import Floats, Grouper, Longs, finish
+from venire.grouping.base import Grouper, finish
 
 ONE = "one-at-a-time"
 NONE = "none"
@@ -101,7 +102,7 @@ class Setting:
         _ = self.grouper
         return self
 
-    def group(self, vectors: Floats) -> Longs:
+    def group(self, vectors: Float32s) -> Longs:
         """Return the group of each document of a pool, -1 where it is single [n].
 
         Parameters

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.arrays import Float32s, Longs
 from venire.errors import BadLine, DataError, DuplicateRows, MissingColumns
 from venire.formats import read_frame, write_frame
 from venire.tables.schema import counted
 
-Floats = NDArray[np.float32]
 SAID = 3
 """Ids that a note names before it counts."""
 
@@ -35,7 +35,7 @@ class Vectors:
     """
 
     ids: tuple[str, ...]
-    array: Floats
+    array: Float32s
     encoder: str = "precomputed"
     notes: tuple[str, ...] = field(default=())
 
@@ -92,7 +92,7 @@ class Vectors:
         """Numbers in a vector."""
         return int(self.array.shape[1])
 
-    def rows(self, ids: Sequence[str]) -> NDArray[np.int64]:
+    def rows(self, ids: Sequence[str]) -> Longs:
         """Return the row of each id, -1 where it has no vector."""
         table = pl.DataFrame({"id": self.ids}, schema={"id": pl.String}).with_row_index("row")
         asked = pl.DataFrame({"id": list(ids)}, schema={"id": pl.String})

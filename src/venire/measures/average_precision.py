@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from venire.arrays import Floats
 from venire.measures.family import CUTOFF, JUDGED_ONLY, REL, Family
-from venire.measures.hits import Floats, Hits, ratio
+from venire.measures.hits import Hits, ratio
 
 
 def average_precision(hits: Hits, *, rel: int, cutoff: int | None, judged_only: bool) -> Floats:

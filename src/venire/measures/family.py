@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass
 
 from venire import plugins
+from venire.arrays import Floats
 from venire.errors import BadSetting, UnknownName
-from venire.measures.hits import Floats
 from venire.settings import Rule
 
 SAMPLE = "sample"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from venire.arrays import Floats, Longs
 from venire.errors import DataError
 from venire.measures.family import CUTOFF, JUDGED_ONLY, Family
-from venire.measures.hits import Floats, Hits, Longs, ratio
+from venire.measures.hits import Hits, ratio
 from venire.settings import Rule
 
 MOST_GRADE = 50

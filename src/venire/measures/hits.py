@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from venire.arrays import Floats, Longs, Mask
 
 
 @dataclass(frozen=True)

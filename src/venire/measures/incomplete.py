@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from venire.arrays import Floats
 from venire.measures.family import CUTOFF, REL, SAMPLE, Family
-from venire.measures.hits import Floats, Hits, ratio
+from venire.measures.hits import Hits, ratio
 
 EPSILON = 1e-5
 """Smoothing of the estimated share of relevant documents; the value of trec_eval."""

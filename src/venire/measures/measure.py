@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from venire.arrays import Floats
 from venire.errors import BadSetting, UnknownName, VenireError
 from venire.measures.family import Family, find_family
-from venire.measures.hits import Floats, Hits
+from venire.measures.hits import Hits
 from venire.settings import Rule, check_value
 
 _FORM = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9.]+))?\s*$")

@@ -6,8 +6,9 @@ from dataclasses import MISSING
 
 import numpy as np
 
+from venire.arrays import Floats, Longs, Mask
 from venire.measures.family import CUTOFF, JUDGED_ONLY, NEEDED_CUTOFF, REL, Family
-from venire.measures.hits import Floats, Hits, Longs, Mask, ratio
+from venire.measures.hits import Hits, ratio
 from venire.settings import Rule
 
 RECALL = Rule(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from venire.arrays import Floats
 from venire.measures.family import CUTOFF, REL, Family
-from venire.measures.hits import Floats, Hits
+from venire.measures.hits import Hits
 from venire.settings import Rule
 
 P = Rule(

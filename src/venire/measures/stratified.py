@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from venire.arrays import Floats, Longs, Mask
 from venire.measures.family import REL, SAMPLE, STRATA, Family
-from venire.measures.hits import Floats, Hits, Longs, Mask, ratio
+from venire.measures.hits import Hits, ratio
 from venire.settings import Rule
 
 EPSILON = 1e-5

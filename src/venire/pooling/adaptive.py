@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 import polars as pl
 
-from venire.pooling.base import PAIR, Lists, Pool, short_topics
+from venire.pooling.base import Lists, Pool, short_topics
 from venire.tables.qrels import Qrels
-from venire.tables.schema import counted
+from venire.tables.schema import PAIR, counted
 
 
 class Picker(Protocol):

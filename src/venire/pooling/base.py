@@ -14,8 +14,8 @@ from venire.formats import write_frame, write_qrels
 from venire.formats.source import stem, write_bytes
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
+from venire.tables.schema import PAIR
 
-PAIR = ["query_id", "doc_id"]
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from venire.errors import BadSetting
-from venire.pooling.base import PAIR, Lists, Pool, at_least, short_topics
+from venire.pooling.base import Lists, Pool, at_least, short_topics
+from venire.tables.schema import PAIR
 
 FUSIONS = ("reciprocal-rank", "combsum")
 

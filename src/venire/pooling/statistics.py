@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 
 from venire.errors import BadSetting, NoOverlap
-from venire.pooling.base import PAIR, Lists, Pool
+from venire.pooling.base import Lists, Pool
 from venire.tables.qrels import Qrels
+from venire.tables.schema import PAIR
 
 
 def summary(

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from venire.errors import BadSetting
-from venire.pooling.base import PAIR, Lists, Pool, at_least
+from venire.pooling.base import Lists, Pool, at_least
+from venire.tables.schema import PAIR
 
 Cell = ["query_id", "stratum"]
 

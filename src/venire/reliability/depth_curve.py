@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from venire.arrays import Longs
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure, parse
-from venire.measures.hits import Longs
 from venire.stats.rank_correlation import tau_b
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, NoOverlap
 from venire.evaluation.ranks import ABSENT, RankTable
-from venire.measures.hits import Longs
 
-Floats = NDArray[np.float64]
 CHUNK = 128
 """Permutations worked on at once, so that memory does not grow with their number."""
 NO_DISAGREEMENT = "within a grade and topic the judge errs the same on every pair"

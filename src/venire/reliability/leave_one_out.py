@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from venire.arrays import Longs
 from venire.errors import BadSetting, UnknownName
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure, parse
-from venire.measures.hits import Longs
 from venire.stats.rank_correlation import places
 from venire.tables.schema import counted
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.agreement.strictness import agreements, strictest, strictness
+from venire.arrays import Floats, Mask
 from venire.errors import BadSetting, NoOverlap
 from venire.evaluation.paired_tests import compare_systems
 from venire.evaluation.ranks import ABSENT
@@ -25,7 +25,6 @@ from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import counted
 
-Floats = NDArray[np.float64]
 Row = dict[str, Any]
 PAIRS = ("shared", "own")
 MEASURES = ("AP", "nDCG", "P@10")
@@ -236,7 +235,7 @@ def _whole(name: str, qrels: Qrels) -> Qrels:
 def _orders(
     names: Sequence[str],
     scored: list[Scores],
-    there: NDArray[np.bool_],
+    there: Mask,
     permutations: int,
     bootstrap: int,
     seed: int,

@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 
+from venire.arrays import Longs
 from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import Scores, rank, score
 from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import Measure
-from venire.measures.hits import Longs
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.reliability.depth_curve import depth_curve
@@ -37,9 +37,8 @@ from venire.reliability.verdict import (
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import counted
+from venire.tables.schema import PAIR, counted
 
-PAIR = ["query_id", "doc_id"]
 LEAST_PAIRS = 20
 """With fewer pairs in common an annotator ranks nothing."""
 MOST_JUDGES = 50

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats
 from venire.evaluation.score import score_runs
 from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 from venire.measures import Measure
@@ -16,7 +16,6 @@ from venire.stats.rank_correlation import places, tau_b
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
-Floats = NDArray[np.float64]
 SURE = 0.9
 """A pair whose likeliest grade has less than this probability is worth another judgment; a choice
 of ours."""

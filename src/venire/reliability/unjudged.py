@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from venire.arrays import Longs
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
-from venire.measures.hits import Longs
 
 DEPTH = 10
 

@@ -9,16 +9,15 @@ from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy import sparse
 
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, DataError, MissingColumns
 from venire.retrieval.analysis import Analyzer
 from venire.tables.codes import code
 from venire.tables.runs import TIES, Runs
 from venire.tables.schema import counted
 
-Floats = NDArray[np.float64]
 Scorer = Callable[[Any], Any]
 """Query term counts (sparse [Q, V]) in, scores (sparse [Q, D]) out; an entry is a match."""
 _BLOCK = 8_000_000
@@ -94,7 +93,7 @@ class Index:
         return len(self.doc_ids)
 
     @cached_property
-    def posting_term(self) -> NDArray[np.int64]:
+    def posting_term(self) -> Longs:
         """Term of each posting, in the order of ``counts.data``."""
         return np.repeat(np.arange(len(self.terms)), np.diff(self.counts.indptr))
 
@@ -190,7 +189,7 @@ class Index:
         note = f"{counted(silent, 'topic matches', 'topics match')} no document"
         return Runs(frame, (note,) if silent else ())
 
-    def _places(self, ties: str) -> NDArray[np.int64]:
+    def _places(self, ties: str) -> Longs:
         """Return the place of each document among equals."""
         if ties not in TIES:
             raise BadSetting(f"ties is one of {', '.join(TIES)}, not {ties!r}")
@@ -238,9 +237,7 @@ def product(queries: Any, weights: Any) -> Any:
     return out
 
 
-def best(
-    scores: Any, place: NDArray[np.int64], depth: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+def best(scores: Any, place: Longs, depth: int) -> tuple[Longs, Longs, Floats]:
     """Return query row, document and score of the best entries of each query, in rank order."""
     sizes = np.diff(scores.indptr)
     row = np.repeat(np.arange(sizes.size), sizes)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from venire.arrays import Floats
 from venire.errors import BadSetting
 
-Floats = NDArray[np.float64]
 PRIOR = 0.5
 """Of both Beta distributions: Jeffreys' prior."""
 

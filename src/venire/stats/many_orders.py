@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
+from venire.arrays import Floats, Longs
 
 
 def swapped_pairs(before: Floats, after: Floats) -> Longs:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 TOO_FEW = "fewer than two systems"
 ALL_TIED = "all systems tie in one of the rankings"
 

@@ -7,10 +7,8 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
+from venire.arrays import Ints, Longs, Shorts
 
 
 def code(column: pl.Series) -> tuple[Ints, pl.Series]:
@@ -61,7 +59,7 @@ class JudgmentCodes:
 
     indptr: Longs
     annotator: Ints
-    label: NDArray[np.int16]
+    label: Shorts
     items: pl.DataFrame
     annotators: pl.Series
     query: Ints
@@ -97,7 +95,7 @@ class JudgmentCodes:
         return np.repeat(np.arange(self.n_items, dtype=np.int64), self.per_item)
 
 
-def code_judgments(frame: pl.DataFrame, label: NDArray[np.int16]) -> JudgmentCodes:
+def code_judgments(frame: pl.DataFrame, label: Shorts) -> JudgmentCodes:
     """Code a judgments frame whose labels are already positions on the scale."""
     query, queries = code(frame["query_id"])
     doc, docs = code(frame["doc_id"])

@@ -11,12 +11,11 @@ import polars as pl
 
 from venire.errors import DataError, DuplicateRows
 from venire.tables import boundary
-from venire.tables.schema import ROW, Schema, Source, nested, rename, repeats, typed, whole
+from venire.tables.schema import PAIR, ROW, Schema, Source, nested, rename, repeats, typed, whole
 
 SCHEMA = Schema(
     "qrels", ids=("query_id", "doc_id"), numbers=("relevance",), optional_ids=("stratum",)
 )
-KEY = ["query_id", "doc_id"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +63,10 @@ class Qrels:
         frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
         frame = frame.select(name for name in SCHEMA.known if name in frame.columns)
         frame = typed(frame, SCHEMA, source)
-        twice = repeats(frame, KEY)
+        twice = repeats(frame, PAIR)
         notes: tuple[str, ...] = ()
         if twice.height:
-            odd = twice.filter(pl.col("relevance") != pl.col("relevance").first().over(KEY))
+            odd = twice.filter(pl.col("relevance") != pl.col("relevance").first().over(PAIR))
             if odd.height:
                 row = odd.row(0, named=True)
                 raise DuplicateRows(
@@ -75,7 +74,7 @@ class Qrels:
                     *source.place(row[ROW]),
                     "is judged a second time with another grade",
                 )
-            kept = frame.unique(KEY, keep="first", maintain_order=True)
+            kept = frame.unique(PAIR, keep="first", maintain_order=True)
             notes = (f"{frame.height - kept.height:,} rows repeat a pair with the same grade",)
             frame = kept
         relevance = frame["relevance"]

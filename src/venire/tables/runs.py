@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Longs
 from venire.errors import BadSetting, DuplicateRows
 from venire.tables import boundary
 from venire.tables.schema import ROW, Schema, Source, first_repeat, nested, rename, typed
@@ -137,7 +137,7 @@ class Runs:
         return self.frame.to_arrow()
 
 
-def block_starts(frame: pl.DataFrame) -> NDArray[np.int64]:
+def block_starts(frame: pl.DataFrame) -> Longs:
     """Return the first row of each block of rows of one run and query."""
     if frame.is_empty():
         return np.empty(0, np.int64)
@@ -147,7 +147,7 @@ def block_starts(frame: pl.DataFrame) -> NDArray[np.int64]:
     return np.concatenate([[0], later.astype(np.int64) + 1])
 
 
-def _falling(frame: pl.DataFrame, starts: NDArray[np.int64]) -> bool:
+def _falling(frame: pl.DataFrame, starts: Longs) -> bool:
     """Tell whether each run and query is one block of rows, whose scores do not rise."""
     blocks = frame.select("run_id", "query_id")[starts]
     if blocks.n_unique() != blocks.height:
@@ -159,7 +159,7 @@ def _falling(frame: pl.DataFrame, starts: NDArray[np.int64]) -> bool:
     return not rises.any()
 
 
-def _numbered(frame: pl.DataFrame, starts: NDArray[np.int64], ties: str) -> pl.DataFrame:
+def _numbered(frame: pl.DataFrame, starts: Longs, ties: str) -> pl.DataFrame:
     """Add the rank in its block to rows whose scores fall; only among equals do ids decide."""
     length = np.diff(starts, append=frame.height)
     rank = np.arange(1, frame.height + 1, dtype=np.int64) - np.repeat(starts, length)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, DataError, UnknownLabel
 from venire.tables.schema import number_text
 
@@ -109,11 +109,11 @@ class Scale:
         """Mean of the grades, the prior mean of the source paper's model."""
         return float(np.mean(self.values))
 
-    def array(self) -> NDArray[np.float64]:
+    def array(self) -> Floats:
         """Return the grades as an array [K]."""
         return np.asarray(self.values, dtype=np.float64)
 
-    def thresholds(self, *, outer: str = "half-step") -> NDArray[np.float64]:
+    def thresholds(self, *, outer: str = "half-step") -> Floats:
         """Return b_0 < ... < b_K: midpoints, and outer ones half a step out or infinite.
 
         Parameters
@@ -132,7 +132,7 @@ class Scale:
             raise BadSetting(f"outer thresholds are 'half-step' or 'infinite', not {outer!r}")
         return np.concatenate([[low], middle, [high]])
 
-    def index(self, labels: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int64]:
+    def index(self, labels: Sequence[float] | Floats) -> Longs:
         """Return the position of each grade on the scale.
 
         Raises
@@ -148,7 +148,7 @@ class Scale:
             raise UnknownLabel(number_text(float(array[wrong][0])), self.names)
         return found.astype(np.int64)
 
-    def nearest(self, means: NDArray[np.float64]) -> NDArray[np.int64]:
+    def nearest(self, means: Floats) -> Longs:
         """Return the position of the grade nearest to each mean; half-way goes to the lower."""
         values = self.array()
         return np.searchsorted((values[1:] + values[:-1]) / 2, means, side="left").astype(np.int64)

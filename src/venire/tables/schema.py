@@ -11,6 +11,9 @@ import polars as pl
 
 from venire.errors import BadLine, BadSetting, DataError, MissingColumns
 
+PAIR = ["query_id", "doc_id"]
+"""Columns that identify a pair of topic and document."""
+
 ROW = "venire:row"
 """Position of a row in its source, kept until the checks are done."""
 

@@ -20,17 +20,9 @@ import polars as pl
 from venire.engine import Serial, Threads
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
+from venire.tables.schema import PAIR
 from venire.testing.crowds import crowd
-from venire.testing.rules import (
-    CLOSE,
-    PAIR,
-    DoesNotApply,
-    Nonconforming,
-    in_order,
-    require,
-    same,
-    sane,
-)
+from venire.testing.rules import CLOSE, DoesNotApply, Nonconforming, in_order, require, same, sane
 
 
 def check_aggregator(aggregator: Any, *, seed: int = 0) -> list[str]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from venire.grouping.base import Floats, Longs, finish
+from venire.arrays import Float32s, Longs
+from venire.grouping.base import finish
 from venire.testing.rules import Nonconforming, require
 
 BITS = 64
@@ -44,7 +45,7 @@ def check_grouper(grouper: Any, *, seed: int = 0) -> list[str]:
     return done
 
 
-def vectors_for(grouper: Any, clusters: int, each: int, seed: int) -> tuple[Floats, Longs]:
+def vectors_for(grouper: Any, clusters: int, each: int, seed: int) -> tuple[Float32s, Longs]:
     """Return unit vectors of tight clusters in random order, and the cluster of each.
 
     For a grouper that needs hashes they are bits as -1 and 1 over 8, at most one bit from their

@@ -8,9 +8,9 @@ import numpy as np
 
 from venire.aggregation.posterior import Posterior
 from venire.errors import VenireError
+from venire.tables.schema import PAIR
 
 CLOSE = 1e-6
-PAIR = ["query_id", "doc_id"]
 
 
 class Nonconforming(VenireError, AssertionError):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from venire.arrays import Floats
+
 SELDOM = 0.5
 """Who looks at a smaller share of the items is named by what they do instead."""
 OFTEN = 0.75

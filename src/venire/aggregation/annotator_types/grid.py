@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting
 from venire.tables.scale import Scale
 
-Floats = NDArray[np.float64]
 ERRORS = (0.2, 0.4, 0.7, 1.2)
 """Standard deviations, in steps of the scale."""
 RELIABILITIES = (0.97, 0.8, 0.5)
@@ -41,7 +40,7 @@ class Places:
     """[Z] in steps of the scale."""
     difficulties: Floats
     """[D] factors of everybody's error."""
-    grades: NDArray[np.int64]
+    grades: Longs
     """[K] which positions are the grades."""
     thresholds: Floats
     """[K + 1] in steps, the outer ones infinite."""
@@ -57,13 +56,13 @@ class Places:
         return np.tile(self.difficulties, self.positions.size)
 
     @cached_property
-    def edge(self) -> NDArray[np.bool_]:
+    def edge(self) -> Mask:
         """Which places lie on a threshold [T]."""
         away = np.abs(self.position[:, None] - self.thresholds[1:-1])
         return np.asarray((away <= 1e-9).any(axis=1))
 
     @cached_property
-    def grade(self) -> NDArray[np.int64]:
+    def grade(self) -> Longs:
         """Which grade each place has [T]; on a threshold, the lower of its two."""
         return np.searchsorted(self.thresholds[1:-1] + 1e-9, self.position).astype(np.int64)
 
@@ -96,7 +95,7 @@ class Types:
     error: Floats
     scale: Floats
     reliability: Floats
-    spam: NDArray[np.int64]
+    spam: Longs
     """Which spam distribution."""
     pi: Floats
     """[S, K] spam distributions: those asked for, then one a grade for one-label."""

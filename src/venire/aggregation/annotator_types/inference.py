@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from venire.aggregation import loop
 from venire.aggregation.annotator_types.grid import Places, Types, log_chances, tilt
+from venire.arrays import Floats, Ints, Longs, Shorts
 
-Floats = NDArray[np.float64]
 PSEUDO = 1.0
 """Annotators more, spread over all types, so that none becomes impossible."""
 TYPICAL = (0.0, 0.75, 1.0, 0.85)
@@ -43,10 +42,10 @@ class State(NamedTuple):
 class Problem:
     """One fit on integer codes."""
 
-    indptr: NDArray[np.int64]
-    annotator: NDArray[np.int32]
-    label: NDArray[np.int16]
-    known: NDArray[np.int16]
+    indptr: Longs
+    annotator: Ints
+    label: Shorts
+    known: Shorts
     n_annotators: int
     places: Places
     types: Types
@@ -59,12 +58,12 @@ class Problem:
         return np.ascontiguousarray(log_chances(self.types, self.places).transpose(1, 0, 2))
 
     @cached_property
-    def users(self) -> list[NDArray[np.int64]]:
+    def users(self) -> list[Longs]:
         """Who ever gave each label: nothing is worked out for labels that somebody never gives."""
         size = self.types.pi.shape[1]
         return [np.unique(self.annotator[self.label == k]).astype(np.int64) for k in range(size)]
 
-    def among(self, k: int, at: slice) -> NDArray[np.int64]:
+    def among(self, k: int, at: slice) -> Longs:
         """Return the annotators of a chunk who gave a label."""
         low, high = np.searchsorted(self.users[k], (at.start, at.stop))
         return self.users[k][low:high]
@@ -77,7 +76,7 @@ class Problem:
         return np.array([column for column in columns if np.ptp(column) > 0]).reshape(-1, e.size).T
 
     @cached_property
-    def window(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def window(self) -> tuple[Longs, Longs]:
         """First and past-the-last place of each item; where its grade is known, that grade."""
         d = self.places.difficulties.size
         low = np.zeros(self.known.size, np.int64)

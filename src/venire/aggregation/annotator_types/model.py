@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation import base, loop
 from venire.aggregation.annotator_types.descriptions import favourites, words
 from venire.aggregation.annotator_types.grid import GRIDS, SPAM, places_of, types_of
 from venire.aggregation.annotator_types.inference import Problem, State
 from venire.aggregation.posterior import Posterior, bounds_frame
+from venire.arrays import Floats
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
+from venire.tables.schema import PAIR
 
-Floats = NDArray[np.float64]
 NAME = "annotator-types"
 
 
@@ -196,7 +196,7 @@ class AnnotatorTypes:
             probabilities=grades[order],
             annotators=self._people(judgments, problem, state, shares, unit),
             confusions=lambda: confusion,
-            difficulty=codes.items.select(base.PAIR).with_columns(
+            difficulty=codes.items.select(PAIR).with_columns(
                 pl.Series("inverse_difficulty", 1.0 / np.maximum(hard, 1e-9))
             )[order],
             bounds=bounds_frame([fit.bounds]),

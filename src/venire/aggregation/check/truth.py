@@ -6,15 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation.posterior import Posterior
+from venire.arrays import Floats
 from venire.errors import DataError, NoOverlap
 from venire.tables.qrels import Qrels
-from venire.tables.schema import counted, number_text
-
-Floats = NDArray[np.float64]
-PAIR = ["query_id", "doc_id"]
+from venire.tables.schema import PAIR, counted, number_text
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.compilation import jit
 
 
 @jit
 def soft_counts(
-    indptr: NDArray[np.int64],
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
-    grades: NDArray[np.float64],
+    indptr: Longs,
+    annotator: Ints,
+    label: Shorts,
+    grades: Floats,
     n_annotators: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return counts [N, grade, label]: each judgment weighted by its item's grade probabilities."""
     size = grades.shape[1]
     out = np.zeros((n_annotators, size, size))
@@ -27,7 +27,7 @@ def soft_counts(
 
 
 @jit
-def votes(indptr: NDArray[np.int64], label: NDArray[np.int16], size: int) -> NDArray[np.float64]:
+def votes(indptr: Longs, label: Shorts, size: int) -> Floats:
     """Return the number of judgments of each label [M, K]."""
     out = np.zeros((indptr.size - 1, size))
     for m in range(indptr.size - 1):
@@ -37,7 +37,7 @@ def votes(indptr: NDArray[np.int64], label: NDArray[np.int16], size: int) -> NDA
 
 
 @jit
-def pool_adjacent(above: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
+def pool_adjacent(above: Floats, weight: Floats) -> Floats:
     """Return the nearest non-increasing rows, keeping each row's weighted sum.
 
     Pool-adjacent-violators (Ayer et al. 1955) on P(z > k) for k = 1..K-1.

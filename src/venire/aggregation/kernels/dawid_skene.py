@@ -8,11 +8,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.compilation import jit
 
-Floats = NDArray[np.float64]
 RESCALE = 16
 """Factors multiplied before rescaling: with the floor of 1e-12 none underflows before."""
 FAINT = 1e-100
@@ -23,8 +22,8 @@ FAINT = 1e-100
 def grades_in_logs(
     first: int,
     last: int,
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
+    annotator: Ints,
+    label: Shorts,
     confusion: Floats,
     prior: Floats,
     p: Floats,
@@ -64,8 +63,8 @@ def kernels(size: int) -> Kernels:
     def item_grades(
         first: int,
         last: int,
-        annotator: NDArray[np.int32],
-        label: NDArray[np.int16],
+        annotator: Ints,
+        label: Shorts,
         confusion: Floats,
         prior: Floats,
         p: Floats,
@@ -100,14 +99,14 @@ def kernels(size: int) -> Kernels:
 
     @jit
     def sweep(
-        indptr: NDArray[np.int64],
-        annotator: NDArray[np.int32],
-        label: NDArray[np.int16],
+        indptr: Longs,
+        annotator: Ints,
+        label: Shorts,
         start: int,
         stop: int,
         confusion: Floats,  # [N, label, grade]
         prior: Floats,  # [K]
-        known: NDArray[np.int16],  # [M], -1 where the grade is not known
+        known: Shorts,  # [M], -1 where the grade is not known
     ) -> tuple[Floats, Floats, float]:
         counts = np.zeros(confusion.shape)
         flat = counts.reshape(-1)
@@ -136,12 +135,12 @@ def kernels(size: int) -> Kernels:
 
     @jit
     def posterior(
-        indptr: NDArray[np.int64],
-        annotator: NDArray[np.int32],
-        label: NDArray[np.int16],
+        indptr: Longs,
+        annotator: Ints,
+        label: Shorts,
         confusion: Floats,
         prior: Floats,
-        known: NDArray[np.int16],
+        known: Shorts,
     ) -> Floats:
         out = np.zeros((indptr.size - 1, size))
         for m in range(indptr.size - 1):

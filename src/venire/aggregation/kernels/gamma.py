@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from venire.arrays import Floats
 
 
 def gamma_shape(mean: float, mean_log: float, *, low: float = 1e-3, high: float = 1e6) -> float:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.compilation import jit
 
-Floats = NDArray[np.float64]
 _LOG_2PI = math.log(2.0 * math.pi)
 
 
 @jit
 def sweep(
-    indptr: NDArray[np.int64],
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
+    indptr: Longs,
+    annotator: Ints,
+    label: Shorts,
     start: int,
     stop: int,
     values: Floats,  # [K]

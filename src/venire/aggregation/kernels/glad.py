@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.compilation import jit
-
-Floats = NDArray[np.float64]
 
 
 @jit
@@ -31,8 +29,8 @@ def sigmoid(x: float) -> float:
 def item_grades(
     first: int,
     last: int,
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
+    annotator: Ints,
+    label: Shorts,
     alpha: Floats,
     beta: float,
     log_prior: Floats,
@@ -73,15 +71,15 @@ def item_grades(
 
 @jit
 def sweep(
-    indptr: NDArray[np.int64],
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
+    indptr: Longs,
+    annotator: Ints,
+    label: Shorts,
     start: int,
     stop: int,
     alpha: Floats,  # [N]
     log_beta: Floats,  # [M]
     log_prior: Floats,  # [K]
-    known: NDArray[np.int16],
+    known: Shorts,
     prior_log_beta: float,
 ) -> tuple[Floats, Floats, Floats, Floats, float]:
     """Return new log beta, gradient and curvature bound of alpha, expected grades, bound."""
@@ -136,13 +134,13 @@ def sweep(
 
 @jit
 def posterior(
-    indptr: NDArray[np.int64],
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
+    indptr: Longs,
+    annotator: Ints,
+    label: Shorts,
     alpha: Floats,
     log_beta: Floats,
     log_prior: Floats,
-    known: NDArray[np.int16],
+    known: Shorts,
 ) -> Floats:
     """Return the grade probabilities of all items [M, K]."""
     out = np.empty((indptr.size - 1, log_prior.size))

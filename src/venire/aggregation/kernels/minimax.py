@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.compilation import jit
 
-Floats = NDArray[np.float64]
 LEAST = 1e-140
 """No factor is taken for smaller: the product of two is still a number."""
 
@@ -108,15 +107,15 @@ def climb(
 
 @jit
 def sweep(
-    indptr: NDArray[np.int64],
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
+    indptr: Longs,
+    annotator: Ints,
+    label: Shorts,
     start: int,
     stop: int,
     factor: Floats,  # [N, grade, label] exp(sigma), rows up to 1
     tau: Floats,  # [M, D]
     grades: Floats,  # [M, K]
-    known: NDArray[np.int16],  # [M], -1 where the grade is not known
+    known: Shorts,  # [M], -1 where the grade is not known
     log_prior: Floats,  # [K]
     beta: float,
     steps: int,

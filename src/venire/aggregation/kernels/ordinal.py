@@ -10,21 +10,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from venire.aggregation.kernels.truncated_normal import moments
+from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.compilation import jit
 
-Floats = NDArray[np.float64]
 _HALF_LOG_2PI = 0.5 * math.log(2.0 * math.pi)
 
 
 @jit
 def sweep(
-    indptr: NDArray[np.int64],  # judgments of item m: indptr[m]:indptr[m+1]
-    annotator: NDArray[np.int32],  # [L]
-    label: NDArray[np.int16],  # [L]
-    category_start: NDArray[np.int64],  # items of category c: [c]:[c+1], clipped to the shard
+    indptr: Longs,  # judgments of item m: indptr[m]:indptr[m+1]
+    annotator: Ints,  # [L]
+    label: Shorts,  # [L]
+    category_start: Longs,  # items of category c: [c]:[c+1], clipped to the shard
     first_category: int,
     thresholds: Floats,  # [K+1], finite
     values: Floats,  # [K], used where the link is not ordinal

@@ -13,11 +13,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats
 from venire.compilation import jit
-
-Floats = NDArray[np.float64]
 
 _PIECES = 128
 _DEGREE = 7
@@ -128,7 +126,7 @@ def moments(a: float, b: float) -> tuple[float, float, float, float]:
 
 
 @jit
-def moments_of(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def moments_of(a: Floats, b: Floats) -> Floats:
     """Return log normaliser, first and second moment for arrays of cells, as rows [3, n]."""
     out = np.empty((3, a.size))
     for i in range(a.size):

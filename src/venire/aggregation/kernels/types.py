@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Ints, Longs, Mask, Shorts
 from venire.compilation import jit
-
-Floats = NDArray[np.float64]
 
 
 @jit
 def scores(
     first: int,
     last: int,
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
+    annotator: Ints,
+    label: Shorts,
     evidence: Floats,  # [N, label, T] expected log chance of the label at each place
     log_prior: Floats,  # [T]
     p: Floats,  # [T]
@@ -48,15 +46,15 @@ def normalise(low: int, high: int, p: Floats) -> float:
 
 @jit
 def sweep(
-    indptr: NDArray[np.int64],
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
+    indptr: Longs,
+    annotator: Ints,
+    label: Shorts,
     start: int,
     stop: int,
     evidence: Floats,
     log_prior: Floats,
-    low: NDArray[np.int64],  # [M] first place an item may be at; 0 where its grade is not known
-    high: NDArray[np.int64],  # [M] past the last
+    low: Longs,  # [M] first place an item may be at; 0 where its grade is not known
+    high: Longs,  # [M] past the last
 ) -> tuple[Floats, Floats, float]:
     """Return expected counts [N, label, T], expected places [T], sum of log normalisers."""
     counts = np.zeros(evidence.shape)
@@ -79,17 +77,17 @@ def sweep(
 
 @jit
 def posterior(
-    indptr: NDArray[np.int64],
-    annotator: NDArray[np.int32],
-    label: NDArray[np.int16],
+    indptr: Longs,
+    annotator: Ints,
+    label: Shorts,
     evidence: Floats,
     log_prior: Floats,
-    low: NDArray[np.int64],
-    high: NDArray[np.int64],
+    low: Longs,
+    high: Longs,
     points: Floats,  # [T] position of each place
     factor: Floats,  # [T] difficulty of each place
-    grade: NDArray[np.int64],  # [T] of each place; the lower one on a threshold
-    edge: NDArray[np.bool_],  # [T] which places lie on a threshold
+    grade: Longs,  # [T] of each place; the lower one on a threshold
+    edge: Mask,  # [T] which places lie on a threshold
     step: int,  # places between a position and the next
     size: int,  # K
 ) -> tuple[Floats, Floats, Floats, Floats]:

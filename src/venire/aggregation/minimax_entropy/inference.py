@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from venire.aggregation import loop
+from venire.arrays import Floats, Ints, Longs, Shorts
 
-Floats = NDArray[np.float64]
 STEPS = 2
 """Steps of an item's terms in one sweep."""
 HELD = 5
@@ -102,10 +101,10 @@ def rise(sigma: Floats, sums: Sums, alpha: float, *, ordinal: bool) -> Floats:
 class Problem:
     """One fit on integer codes."""
 
-    indptr: NDArray[np.int64]
-    annotator: NDArray[np.int32]
-    label: NDArray[np.int16]
-    known: NDArray[np.int16]
+    indptr: Longs
+    annotator: Ints
+    label: Shorts
+    known: Shorts
     n_annotators: int
     size: int
     alpha: float

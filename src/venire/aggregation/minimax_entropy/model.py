@@ -14,6 +14,7 @@ from venire.errors import BadSetting
 from venire.progress import Event, Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
+from venire.tables.schema import PAIR
 
 NAME = "minimax-entropy"
 ALPHA = {"ordinal": 1.0, "categorical": 16.0}
@@ -154,7 +155,7 @@ class MinimaxEntropy:
                 "state": state,
                 "form": self.form,
                 "annotators": codes.annotators,
-                "items": codes.items.select(base.PAIR),
+                "items": codes.items.select(PAIR),
             },
         )
 
@@ -171,7 +172,7 @@ def _warm(problem: Problem, state: State, start: Posterior, judgments: Judgments
     )
     sigma = state.sigma.copy()
     sigma[new] = earlier.sigma[old]
-    new, old = base.align(codes.items.select(base.PAIR), start.state["items"])
+    new, old = base.align(codes.items.select(PAIR), start.state["items"])
     tau, grades = state.tau.copy(), state.grades.copy()
     tau[new] = earlier.tau[old]
     grades[new] = earlier.grades[old]

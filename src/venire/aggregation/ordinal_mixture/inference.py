@@ -12,20 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation import base, loop
 from venire.aggregation.ordinal_mixture.state import Layout, Settings, State, eps_sd
 from venire.aggregation.posterior import Posterior, bounds_frame
+from venire.arrays import Floats
 from venire.engine import Engine, Serial
 from venire.errors import BadSetting
 from venire.progress import Progress
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
-from venire.tables.schema import counted
+from venire.tables.schema import PAIR, counted
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 NAME = "ordinal-mixture"
 EDGE = 1e-10
 """epsilon_n stays this far from 0 and 1, so that no likelihood is exactly zero."""
@@ -135,7 +133,7 @@ class Problem:
         )
         for name in ("alpha_n", "beta_n", "eps"):
             getattr(fresh, name)[new] = getattr(earlier, name)[old]
-        items = self.codes.items.select(base.PAIR)[self.layout.order]
+        items = self.codes.items.select(PAIR)[self.layout.order]
         new, old = base.align(items, start.state["items"])
         for name in ("mu", "var"):
             getattr(fresh, name)[new] = getattr(earlier, name)[old]
@@ -155,7 +153,7 @@ class Problem:
         if self.layout.categories is None:
             return pl.DataFrame({"category": ["all"]})
         if self.model.difficulty == "item":
-            return self.codes.items.select(base.PAIR)
+            return self.codes.items.select(PAIR)
         return pl.DataFrame({self.model.difficulty: self.layout.categories})
 
     def _hold(self, state: State) -> State:
@@ -372,7 +370,7 @@ class Problem:
             notes=(*self.judgments.notes, *notes, *base.loop_notes(fits, best)),
             state={
                 "state": state,
-                "items": codes.items.select(base.PAIR)[layout.order],
+                "items": codes.items.select(PAIR)[layout.order],
                 "categories": self._category_names(),
             },
         )

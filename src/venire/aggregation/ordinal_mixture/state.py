@@ -8,15 +8,14 @@ from typing import Protocol
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation import base
+from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.errors import BadSetting, DataError
 from venire.tables.codes import JudgmentCodes, code
 from venire.tables.judgments import Judgments
+from venire.tables.schema import PAIR
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 CATEGORY = "venire:category"
 RESERVED = ("inverse_difficulty", "inverse_difficulty_sd")
 """Columns of the result."""
@@ -54,8 +53,8 @@ class Layout:
     """Judgments with the items of a category next to each other."""
 
     indptr: Longs
-    annotator: NDArray[np.int32]
-    label: NDArray[np.int16]
+    annotator: Ints
+    label: Shorts
     category_start: Longs
     order: Longs
     """Position in the codes of each item here."""
@@ -92,7 +91,7 @@ def lay_out(judgments: Judgments, difficulty: str) -> Layout:
 
 def _column_category(
     judgments: Judgments, codes: JudgmentCodes, column: str
-) -> tuple[NDArray[np.int32], pl.Series]:
+) -> tuple[Ints, pl.Series]:
     if column not in judgments.frame.columns:
         raise BadSetting(
             f"difficulty is none, query, item or a column of the judgments, not {column!r} "
@@ -101,10 +100,10 @@ def _column_category(
     if column in RESERVED:
         raise BadSetting(f"difficulty cannot be the column {column}; rename it")
     category = pl.col(column).cast(pl.String).fill_null("").alias(CATEGORY)
-    values = judgments.frame.select(*base.PAIR, category)
-    mixed = values.unique().filter(pl.struct(base.PAIR).is_duplicated())
+    values = judgments.frame.select(*PAIR, category)
+    mixed = values.unique().filter(pl.struct(PAIR).is_duplicated())
     if mixed.height:
-        pair = " ".join(mixed.select(base.PAIR).row(0))
+        pair = " ".join(mixed.select(PAIR).row(0))
         raise DataError(f"difficulty column {column} has different values for item {pair}")
     return code(values[CATEGORY][codes.items["first"].to_numpy()])
 

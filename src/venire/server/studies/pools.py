@@ -11,8 +11,8 @@ import polars as pl
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
+from venire.arrays import Float32s
 from venire.errors import DataError
-from venire.grouping.base import Floats
 from venire.grouping.settings import ONE, Setting
 from venire.grouping.vectors import Vectors
 from venire.pooling.base import Lists, Pool
@@ -332,7 +332,7 @@ def put_groups(
     return {"grouped": len(rows)}
 
 
-def group_pools(pools: pl.DataFrame, setting: Setting, rows: Floats) -> dict[int, int]:
+def group_pools(pools: pl.DataFrame, setting: Setting, rows: Float32s) -> dict[int, int]:
     """The group of each pair; pairs that are single are not named.
 
     Parameters

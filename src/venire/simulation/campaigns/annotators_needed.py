@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.posterior import Posterior
+from venire.arrays import Floats, Longs, Shorts
 from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import ABSENT
 from venire.evaluation.score import rank
@@ -22,8 +22,6 @@ from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 Row = dict[str, Any]
 SOURCES = ("judgments", "posterior")
 RULES = ("mean", "majority")
@@ -202,7 +200,7 @@ def _check(
         raise BadSetting("give runs to score, or known grades to compare with")
 
 
-Worlds = list[tuple[Longs | None, list[NDArray[np.int16]]]]
+Worlds = list[tuple[Longs | None, list[Shorts]]]
 
 
 def _own(

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
@@ -25,8 +25,6 @@ from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.scale import Scale
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 Row = dict[str, Any]
 ROUNDS = 50
 """A pair whose batches are rejected so often is given up, and counted."""
@@ -319,7 +317,7 @@ class _Field:
         }
 
     def _wrong_gold(
-        self, design: Design, tables: Floats, spam: NDArray[np.bool_], n: int,
+        self, design: Design, tables: Floats, spam: Mask, n: int,
         rng: np.random.Generator,
     ) -> Longs:  # fmt: skip
         """Return how much gold each batch has wrong: relevant or not, one of each in turn."""

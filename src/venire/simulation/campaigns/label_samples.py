@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs, Shorts
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure
 from venire.stats.rank_correlation import tau_b
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 Row = dict[str, Any]
 
 
@@ -71,7 +69,7 @@ class Drawn:
         if self.fixed is not None:
             self.references.append(self.score(self.fixed))
 
-    def draw(self, labels: NDArray[np.int16], rule: str) -> None:
+    def draw(self, labels: Shorts, rule: str) -> None:
         """Settle the first j labels of every pair, for every j, and score."""
         size = self.grades.size
         counts = np.zeros((self.pairs, size), np.int64)

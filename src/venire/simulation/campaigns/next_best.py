@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation.posterior import Posterior
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
 from venire.simulation.campaigns.annotators_needed import average_annotator
@@ -17,7 +17,6 @@ from venire.tables.judgments import Judgments
 from venire.tables.runs import Runs
 from venire.tables.schema import counted
 
-Floats = NDArray[np.float64]
 Row = dict[str, Any]
 BY = ("grade", "ranking")
 LEAST = 1e-20
@@ -182,7 +181,7 @@ def influence(table: RankTable, relevant: Floats) -> Floats:
     return found
 
 
-def _within(values: Floats, segment: NDArray[np.int64]) -> Floats:
+def _within(values: Floats, segment: Longs) -> Floats:
     """Return the sum of what stands before each value in its segment; segments are sorted."""
     if not values.size:
         return values

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.posterior import Posterior
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
@@ -21,8 +21,6 @@ from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.scale import Scale
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 Row = dict[str, Any]
 BINARY = Scale((0.0, 1.0))
 

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats
 from venire.errors import BadSetting, UnknownName
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Longs
 from venire.simulation.crowds.annotators import AnnotatorType, judge, kind_named
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -142,7 +142,7 @@ def make_collection(
     )
 
 
-def _true_grades(rng: np.random.Generator, documents: int) -> NDArray[np.int64]:
+def _true_grades(rng: np.random.Generator, documents: int) -> Longs:
     """Return the grade of every topic and document: one topic each, sometimes a second."""
     grades = np.zeros((len(SUBJECTS), documents), np.int64)
     at = np.arange(documents)
@@ -154,7 +154,7 @@ def _true_grades(rng: np.random.Generator, documents: int) -> NDArray[np.int64]:
     return grades
 
 
-def _text(rng: np.random.Generator, grades: NDArray[np.int64]) -> str:
+def _text(rng: np.random.Generator, grades: Longs) -> str:
     """Return a few sentences that name a topic's words the more, the higher the grade."""
     words = list(rng.choice(FILLERS, 14))
     for topic in np.flatnonzero(grades):
@@ -168,7 +168,7 @@ def _text(rng: np.random.Generator, grades: NDArray[np.int64]) -> str:
 
 def _runs(
     rng: np.random.Generator,
-    grades: NDArray[np.int64],
+    grades: Longs,
     topics: list[str],
     doc_ids: list[str],
 ) -> Runs:

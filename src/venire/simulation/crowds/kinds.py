@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.errors import UnknownName
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale
 
-Floats = NDArray[np.float64]
 TOPICS = 40
 DOCUMENTS = 25
 PEOPLE = 60

@@ -11,8 +11,8 @@ from venire.errors import DataError, NoOverlap
 from venire.simulation.grouping.annotators import DEFAULT, GroupedAnnotator, annotator, numbers
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
+from venire.tables.schema import PAIR
 
-PAIR = ["query_id", "doc_id"]
 LEVEL = 0.95
 
 

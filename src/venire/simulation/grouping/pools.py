@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Float32s, Longs, Mask
 from venire.errors import BadSetting, DataError, MissingColumns, NoOverlap
 from venire.grouping.distribution import cosine_distribution
 from venire.grouping.encoders import Encoder, similarity
@@ -17,12 +17,7 @@ from venire.grouping.settings import ONE, Setting
 from venire.grouping.vectors import Vectors
 from venire.progress import Event, Progress, silent
 from venire.tables.qrels import Qrels
-from venire.tables.schema import counted
-
-Longs = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-PAIR = ["query_id", "doc_id"]
+from venire.tables.schema import PAIR, counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +204,7 @@ class Groupings:
     ) -> None:
         self.pools = pools
         self.cache = {} if cache is None else cache
-        self._rows: dict[str, NDArray[np.float32]] = {}
+        self._rows: dict[str, Float32s] = {}
         notes = [*pools.notes]
         for name, given in (("vectors", vectors), ("hashes", hashes)):
             if given is None:
@@ -223,7 +218,7 @@ class Groupings:
         self.notes = tuple(notes)
 
     @property
-    def arrays(self) -> tuple[NDArray[np.float32], ...]:
+    def arrays(self) -> tuple[Float32s, ...]:
         """The vectors of the pools' images, then their hashes, where they are there."""
         return tuple(self._rows.values())
 
@@ -342,7 +337,7 @@ def _drawn(names: pl.Series, queries: int | None, seed: int) -> pl.Series:
     return names.gather(np.sort(at).tolist())
 
 
-def _rows(vectors: Vectors, documents: Sequence[str]) -> NDArray[np.float32]:
+def _rows(vectors: Vectors, documents: Sequence[str]) -> Float32s:
     """Return the vector of each document, NaN where there is none."""
     at = vectors.rows(documents)
     if not (at >= 0).any():

@@ -8,14 +8,12 @@ from importlib.metadata import version
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.agreement.bootstrap import resample
+from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting, DataError, UnknownName
 from venire.grouping.settings import ONE
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 POINTS = 0.02
 """How much recall a setting may cost against judging one at a time: 2 points."""
 EXACT = 1e-9
@@ -257,7 +255,7 @@ def _draws(
     recall: Floats,
     has: Floats,
     one: int,
-    basis: NDArray[np.int64],
+    basis: Longs,
     times: int,
     seed: int,
 ) -> dict[str, Floats]:

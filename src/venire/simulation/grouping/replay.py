@@ -12,15 +12,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting
 from venire.grouping.settings import Setting
 from venire.progress import Event, Progress, silent
 from venire.simulation.grouping.annotators import GroupedAnnotator
 from venire.simulation.grouping.pools import GroupedPools, Groupings
 
-Longs = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 REPETITIONS = 3
 KEY = ("setting", "annotator")
 

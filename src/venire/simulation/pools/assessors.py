@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, UnknownName
 from venire.evaluation.ranks import RankTable
 from venire.pooling.base import at_least
-
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)

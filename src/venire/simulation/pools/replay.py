@@ -7,21 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting, NoOverlap, UnknownName
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.measures import Measure, parse
-from venire.pooling.base import PAIR, Lists, at_least
+from venire.pooling.base import Lists, at_least
 from venire.pooling.depth import DepthK
 from venire.pooling.statistics import summary
 from venire.stats.many_orders import kendall_taus, ranks_of, swapped_pairs
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
+from venire.tables.schema import PAIR
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 TOP = 10
 """Of the share of a system's first documents that a pool leaves unjudged."""
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from venire.agreement.pairs import cohen_of
+from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
 from venire.measures import parse
@@ -20,10 +20,6 @@ from venire.simulation.pools.replay import mean_scores, pairs_of
 from venire.stats.many_orders import kendall_taus, ranks_of, swapped_pairs
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
