@@ -21,6 +21,7 @@ GROUPS = {
     "measure": "venire.measures",
     "pool strategy": "venire.pool_strategies",
     "system": "venire.systems",
+    "platform": "venire.platforms",
 }
 """Kind of plug-in -> its group of entry points."""
 _SPOKEN = {"aggregator": "model", "job": "kind of job"}

@@ -9,12 +9,14 @@ import polars as pl
 import pytest
 from sqlalchemy import func, select
 
+from platforms_for_tests import write_mturk, write_toloka
 from studies_for_tests import AT, make_study
+from venire.cli.shared.error_text import render
 from venire.errors import BadLine, Conflict, MissingColumns
 from venire.server.judging.review import REJECTION_OTHERWISE, REJECTIONS, decide
-from venire.server.platforms.deciding import decisions
-from venire.server.platforms.export import export_batches
-from venire.server.platforms.importing import import_results
+from venire.server.platforms.decisions import decide_assignments
+from venire.server.platforms.result_import import import_results
+from venire.server.platforms.task_export import export_tasks
 from venire.server.store.judging import Batch, BatchReason, Judgment, Lease, Task
 from venire.server.store.people import User
 from venire.server.store.studies import Document, Pair, Topic
@@ -35,7 +37,7 @@ def study(store):
 
 
 def export(store, wave, platform, at=AT, **options):
-    return store.write(lambda session: export_batches(session, wave, platform, at, **options))
+    return store.write(lambda session: export_tasks(session, wave, platform, at, **options))
 
 
 def take_in(store, wave, platform, path, at=LATER, **options):
@@ -78,33 +80,11 @@ def answer(hits, per_hit=2, bad=(), truth=lambda q, d: (len(q) + int(d[1:])) % 3
 
 
 def mturk_file(answers, status="Submitted", extra=()):
-    width = max(max(labels, default=1) for *_, labels in answers)
-    names = ["HITId", "Input.hit", "WorkerId", "AssignmentId", "AssignmentStatus", "SubmitTime",
-             "WorkTimeInSeconds", *(f"Answer.grade_{at}" for at in range(1, width + 1)),
-             "Approve", "Reject"]  # fmt: skip
-    out = io.StringIO()
-    writer = csv.writer(out, quoting=csv.QUOTE_ALL)
-    writer.writerow(names)
-    for name, worker, hit, labels in answers:
-        writer.writerow(["H", hit, worker, name, status, "Mon Jan 05 05:00:00 PST 2026", "60",
-                         *(labels.get(at, "") for at in range(1, width + 1)), "", ""])  # fmt: skip
-    for row in extra:
-        writer.writerow(row)
-    return out.getvalue()
+    return write_mturk([(*answer, status) for answer in answers], extra)
 
 
 def toloka_file(answers, status="SUBMITTED"):
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter="\t", lineterminator="\n")
-    writer.writerow(["INPUT:hit", "INPUT:position", "INPUT:document", "OUTPUT:grade",
-                     "ASSIGNMENT:assignment_id", "ASSIGNMENT:worker_id", "ASSIGNMENT:status",
-                     "ASSIGNMENT:started", "ASSIGNMENT:submitted"])  # fmt: skip
-    for name, worker, hit, labels in answers:
-        for at, label in labels.items():
-            writer.writerow([hit, at, "<p>x", label, name, worker, status,
-                             "2026-01-05T12:59:00", "2026-01-05T13:00:00"])  # fmt: skip
-        out.write("\n")
-    return out.getvalue()
+    return write_toloka([(*answer, status) for answer in answers])
 
 
 def results(platform, answers, **options):
@@ -129,7 +109,7 @@ def test_round_trip_gives_exactly_the_answers(store, study, platform, tmp_path):
     assert made.rows[0] | {"file": ""} == {
         "file": "", "hits": 3, "assignments": 2, "documents": 12, "gold": 6,
     }  # fmt: skip
-    with pytest.raises(Conflict, match="nothing is left"):
+    with pytest.raises(Conflict, match="Nothing is left"):
         export(store, wave, platform)
     hits = documents(store, wave)
     answers = answer(hits)
@@ -176,9 +156,9 @@ def test_documents_of_a_rejected_assignment_are_judged_again(store, study, platf
     path.write_text(results(platform, answer(hits, bad={"A1-0"})))
     done = take_in(store, wave, platform, path)
     assert (done.counts["accepted"], done.counts["rejected"]) == (5, 1)
-    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    made = store.write(lambda s: decide_assignments(s, wave, platform, str(path)))
     assert Counter(row["approve"] for row in made.rows) == {True: 5, False: 1}
-    assert made.left == []
+    assert made.undecided == []
     # The owner reads which rule it was; the worker nothing of gold.
     (bad,) = [row for row in made.rows if not row["approve"]]
     assert bad["reason"] == "2 of 2 gold wrong (0 allowed)"
@@ -229,9 +209,9 @@ def test_work_rejected_on_the_platform_does_not_count(store, study, platform, tm
             ("refused", "rejected on the platform")
         ]
     assert export(store, wave, platform, at=LATER).rows[0]["documents"] == 4
-    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    made = store.write(lambda s: decide_assignments(s, wave, platform, str(path)))
     assert made.rows == []
-    assert [row["kind"] for row in made.left] == ["rejected before"]
+    assert [row["kind"] for row in made.undecided] == ["rejected before"]
 
 
 def test_wrong_rows_are_named_counted_and_not_guessed(store, study, tmp_path):
@@ -284,9 +264,9 @@ def test_wrong_rows_are_named_counted_and_not_guessed(store, study, tmp_path):
               and row["kind"] != "label outside the scale"]  # fmt: skip
     assert len(unused) == counts["unused"] + counts["without_ids"] == 6
     # What is approved, rejected or in neither file are all there are, each once.
-    made = store.write(lambda s: decisions(s, wave, "mturk", str(path)))
+    made = store.write(lambda s: decide_assignments(s, wave, "mturk", str(path)))
     assert len(made.rows) == counts["imported"]
-    assert Counter(row["kind"] for row in made.left) == {
+    assert Counter(row["kind"] for row in made.undecided) == {
         "conflicting assignment": 1,
         "row without ids": 2,
         "unknown HIT": 1,
@@ -309,9 +289,9 @@ def test_rows_of_toloka_that_contradict_each_other_are_counted(store, study, tmp
     done = take_in(store, wave, "toloka", path)
     assert (done.counts["rows"], done.counts["repeated"]) == (len(rows) + 1, 1)
     assert [done.counts[name] for name in ("assignments", "imported", "unused")] == [2, 1, 1]
-    made = store.write(lambda s: decisions(s, wave, "toloka", str(path)))
+    made = store.write(lambda s: decide_assignments(s, wave, "toloka", str(path)))
     assert len(made.rows) == 1
-    assert [(row["assignment"], row["kind"]) for row in made.left] == [
+    assert [(row["assignment"], row["kind"]) for row in made.undecided] == [
         (two[0], "conflicting assignment")
     ]
 
@@ -322,20 +302,20 @@ def test_work_that_is_not_imported_yet_is_in_neither_file(store, study, platform
     answers = answer(documents(store, wave))
     path = tmp_path / "results"
     path.write_text(results(platform, answers[:2]))
-    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
-    assert (made.rows, [row["kind"] for row in made.left]) == ([], ["not imported"] * 2)
+    made = store.write(lambda s: decide_assignments(s, wave, platform, str(path)))
+    assert (made.rows, [row["kind"] for row in made.undecided]) == ([], ["not imported"] * 2)
     take_in(store, wave, platform, path)
     # A third worker of a HIT for two.
     third = (answers[0][0] + "x", "W9", *answers[0][2:])
     path.write_text(results(platform, [*answers[:2], third]))
-    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    made = store.write(lambda s: decide_assignments(s, wave, platform, str(path)))
     assert len(made.rows) == 2
-    assert [(row["assignment"], row["kind"]) for row in made.left] == [
+    assert [(row["assignment"], row["kind"]) for row in made.undecided] == [
         (third[0], "too many assignments")
     ]
     # An assignment that stands there twice is uploaded once.
     path.write_text(results(platform, [answers[0], answers[0]]))
-    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
+    made = store.write(lambda s: decide_assignments(s, wave, platform, str(path)))
     assert made.file.decode().count(answers[0][0]) == 1
 
 
@@ -349,8 +329,8 @@ def test_an_owner_s_words_are_not_for_workers(store, study, platform, tmp_path):
     with store.writing() as session:
         batch = session.scalars(select(Batch).where(Batch.valid)).one()
         decide(session, batch.id, False, "his gold is luck", None, LATER)
-    made = store.write(lambda s: decisions(s, wave, platform, str(path)))
-    assert (made.rows[0]["reason"], made.rows[0]["told"]) == (
+    made = store.write(lambda s: decide_assignments(s, wave, platform, str(path)))
+    assert (made.rows[0]["reason"], made.rows[0]["message"]) == (
         "his gold is luck",
         REJECTION_OTHERWISE,
     )
@@ -403,7 +383,7 @@ def test_columns_that_were_renamed_or_are_missing(store, study, tmp_path):
     done = take_in(store, wave, "mturk", path, columns={"WorkerId": "who"})
     assert done.counts["imported"] == 6
     made = store.write(
-        lambda s: decisions(s, wave, "mturk", str(path), columns={"WorkerId": "who"})
+        lambda s: decide_assignments(s, wave, "mturk", str(path), columns={"WorkerId": "who"})
     )
     assert len(made.rows) == 6
     assert made.file.decode().startswith('"HITId","Input.hit","WorkerId","AssignmentId"')
@@ -424,16 +404,20 @@ def test_a_file_of_the_other_platform_says_so(store, study, platform, tmp_path):
     other = {"mturk": "toloka", "toloka": "mturk"}[platform]
     for work in (
         lambda: take_in(store, wave, other, path),
-        lambda: store.write(lambda s: decisions(s, wave, other, str(path))),
+        lambda: store.write(lambda s: decide_assignments(s, wave, other, str(path))),
     ):
         with pytest.raises(MissingColumns) as caught:
             work()
-        assert f"use --platform {platform}" in str(caught.value)
+        assert caught.value.code == "missing-result-columns"
+        assert caught.value.likely_platform == platform
+        assert f"Choose the platform {platform!r}" in str(caught.value)
+        assert f"use --platform {platform}" in render(caught.value, None)
         assert "query_id" not in str(caught.value)
     path.write_text("a\tb\n1\t2\n")
     with pytest.raises(MissingColumns) as caught:
         take_in(store, wave, platform, path)
-    said = str(caught.value)
+    assert "`columns=" in str(caught.value)
+    said = render(caught.value, None)
     assert "--columns" in said
     assert "gold" not in said
     assert "query_id" not in said

@@ -21,6 +21,12 @@ HINTS: dict[str, Callable[[Any], str]] = {
         if error.renamed
         else error.hint
     ),
+    "missing-result-columns": lambda error: (
+        f"This looks like a result file of {error.likely_label}: use --platform "
+        f"{error.likely_platform}."
+        if error.likely_platform
+        else f"Map renamed columns with --columns {error.missing[0]}=NAME."
+    ),
     "unknown-scale": lambda error: "Pass the scale, for example --scale 0,1,2.",
 }
 """What to do about an error, by its code, where the Python hint names an argument."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from venire import plugins
 from venire.cli.shared.database import DATABASE, opened
 from venire.cli.shared.options import pairs
 from venire.cli.shared.output import FORMAT, emit
@@ -13,7 +14,7 @@ from venire.errors import BadSetting
 
 CAMPAIGN = click.option("--campaign", required=True, metavar="NAME", help="The campaign.")
 PLATFORM = click.option(
-    "--platform", type=click.Choice(("mturk", "toloka")), required=True, help="Whose files."
+    "--platform", type=click.Choice(plugins.names("platform")), required=True, help="Whose files."
 )
 COLUMNS = click.option(
     "--columns", metavar="THEIRS=FILE,...",
@@ -52,7 +53,7 @@ def export_command(
 ) -> None:
     """Take the free places of a campaign of STUDY, and write batches with their layout."""
     from venire.formats.source import write_bytes
-    from venire.server.platforms.export import export_batches
+    from venire.server.platforms.task_export import export_tasks
     from venire.server.store.base import now
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.studies import find_study
@@ -62,7 +63,7 @@ def export_command(
         raise BadSetting(f"{folder} is there already; -o names a new folder")
     with opened(database) as store, store.writing() as session:
         wave = find_campaign(session, find_study(session, study).id, campaign).id
-        made = export_batches(session, wave, platform, now(), days=days, most=most)
+        made = export_tasks(session, wave, platform, now(), days=days, most=most)
         place.mkdir(parents=True, exist_ok=True)
         # Within the transaction: where a file cannot be written, no place is taken.
         for name, content in made.files.items():
@@ -94,7 +95,7 @@ def import_command(
 
     What is not used is named with its line and counted.
     """
-    from venire.server.platforms.importing import import_results
+    from venire.server.platforms.result_import import import_results
     from venire.server.store.base import now
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.studies import find_study
@@ -136,26 +137,29 @@ def decisions_command(
     from collections import Counter
 
     from venire.formats.source import write_bytes
-    from venire.server.platforms.deciding import decisions
+    from venire.server.platforms.decisions import decide_assignments
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.studies import find_study
 
     with opened(database) as store, store.reading() as session:
         wave = find_campaign(session, find_study(session, study).id, campaign).id
-        done = decisions(session, wave, platform, results, columns=pairs(columns, "--columns"))
+        done = decide_assignments(
+            session, wave, platform, results, columns=pairs(columns, "--columns")
+        )
     write_bytes(output, done.file)
     approved = sum(row["approve"] for row in done.rows)
     settings = {"study": study, "results": results, "campaign": campaign, "platform": platform,
                 "output": output, "columns": columns, "database": database}  # fmt: skip
     notes = [f"{approved} to approve, {len(done.rows) - approved} to reject; written to {output}"]
-    if done.left:
-        kinds = Counter(row["kind"] for row in done.left)
+    if done.undecided:
+        kinds = Counter(row["kind"] for row in done.undecided)
         listed = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
         notes.append(
-            f"{len(done.left)} in neither: {listed}; decide on the platform what it has not decided"
+            f"{len(done.undecided)} in neither: {listed}; decide on the platform what it has not "
+            "decided"
         )
     notes += [
         f"line {row['line']}: {row['kind']}: {row['assignment'] or 'nobody'}: {row['text']}"
-        for row in done.left
+        for row in done.undecided
     ]
     emit("study crowd decisions", done.rows, form=form, settings=settings, notes=notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -110,6 +110,28 @@ def draw_gold(
         gold_pairs = [pair for pair in gold_pairs if pair.topic_id == topic_id]
     chosen = choose_gold(gold_pairs, n, relevant_from, rng)
     return [DrawnDocument(pair.pair_id, pair.topic_id, None, pair.grade) for pair in chosen]
+
+
+def draw_gold_by_topic(
+    gold_pairs: Sequence[GoldPair],
+    n: int,
+    relevant_from: int,
+    rng: random.Random,
+    topics: Iterable[int | None],
+) -> list[DrawnDocument]:
+    """Draw up to ``n`` gold documents from the first topic that has any left, then from the next.
+
+    None in ``topics`` stands for all topics.
+    """
+    drawn: list[DrawnDocument] = []
+    for topic_id in topics:
+        if len(drawn) >= n:
+            break
+        pairs = {document.pair_id for document in drawn}
+        candidates = draw_gold(gold_pairs, n, relevant_from, rng, topic_id)
+        new = [document for document in candidates if document.pair_id not in pairs]
+        drawn += new[: n - len(drawn)]
+    return drawn
 
 
 def draw_whole_pool(

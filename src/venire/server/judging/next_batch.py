@@ -16,6 +16,7 @@ from venire.server.judging.draw import (
     DrawnDocument,
     choose_topic,
     draw_gold,
+    draw_gold_by_topic,
     draw_real,
     draw_whole_pool,
 )
@@ -178,13 +179,10 @@ def _draw_work(
         real += draw_real(session, context, left, rng, besides=real)
     if not real:
         return []
-    gold = draw_gold(gold_pairs, settings.gold_size, study.relevant_from, rng, batch_topic)
-    if len(gold) < settings.gold_size:
-        others = draw_gold(gold_pairs, settings.gold_size, study.relevant_from, rng)
-        pairs = {document.pair_id for document in gold}
-        others = [document for document in others if document.pair_id not in pairs]
-        gold += others[: settings.gold_size - len(gold)]
-    return real + gold
+    topics = (batch_topic, None)
+    return real + draw_gold_by_topic(
+        gold_pairs, settings.gold_size, study.relevant_from, rng, topics
+    )
 
 
 def mix(documents: list[DrawnDocument], rng: random.Random) -> list[DrawnDocument]:

@@ -140,16 +140,16 @@ class WorkerLink:
 
     Parameters
     ----------
-    worker : str
-        Parameter with the worker identifier.
-    assignment : str
-        Parameter with the assignment identifier.
+    worker : tuple of str
+        Parameters with the worker identifier.
+    assignment : tuple of str
+        Parameters with the assignment identifier.
     preview : str
         Value of ``assignment`` while a worker only looks at a task.
     """
 
-    worker: str
-    assignment: str = ""
+    worker: tuple[str, ...]
+    assignment: tuple[str, ...] = ()
     preview: str = ""
 
 

@@ -40,7 +40,9 @@ class MTurk:
     result_columns = ("AssignmentId", "WorkerId", "AssignmentStatus", "Input.hit")
     marker_column = "AssignmentId"
     worker_link: WorkerLink | None = WorkerLink(
-        worker="workerId", assignment="assignmentId", preview="ASSIGNMENT_ID_NOT_AVAILABLE"
+        worker=("workerId",),
+        assignment=("assignmentId", "assignment_id"),
+        preview="ASSIGNMENT_ID_NOT_AVAILABLE",
     )
 
     def write_tasks(self, hits: Sequence[Hit], texts: StudyTexts) -> TaskFile:

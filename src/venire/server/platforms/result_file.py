@@ -84,6 +84,8 @@ class MissingResultColumns(MissingColumns):
         Name of the platform that the file was read for.
     likely_platform : str
         Name of the platform whose result files have such columns; empty if none has.
+    likely_label : str
+        What users call that platform.
     """
 
     code = "missing-result-columns"
@@ -95,11 +97,12 @@ class MissingResultColumns(MissingColumns):
         other = None if likely is None or likely.name == platform.name else likely
         self.platform = platform.name
         self.likely_platform = "" if other is None else other.name
+        self.likely_label = "" if other is None else other.label
         hint = (
             f"Map renamed columns with `columns={{{missing[0]!r}: ...}}`."
             if other is None
-            else f"This looks like a result file of {other.label}. "
-            f"Pass `platform={other.name!r}`."
+            else f"This looks like a result file of {other.label}. Choose the platform "
+            f"{other.name!r}."
         )
         super().__init__(missing, present, path, hint=hint)
 

@@ -10,6 +10,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from venire.server.judging.next_batch import has_open_batch
 from venire.server.judging.payload import list_completion_codes
+from venire.server.platforms.worker_link import find_worker, is_preview
 from venire.server.store.judging import Campaign
 from venire.server.store.people import Membership
 from venire.server.store.studies import Study
@@ -25,9 +26,6 @@ from venire.server.web.deps import (
 from venire.server.web.rendering import render_page
 
 router = APIRouter()
-_WORKER_NAMES = ("worker", "workerId", "PROLIFIC_PID", "worker_id", "assignment_worker")
-_ASSIGNMENT_NAMES = ("assignmentId", "assignment_id")
-_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
 @router.get("/sign-in", include_in_schema=False)
@@ -106,14 +104,14 @@ def join(store: AppStore, secret: str, user: CurrentUser) -> Response:
 
 @router.get("/c/{secret}", include_in_schema=False)
 def from_platform(request: Request, store: AppStore, secret: str) -> Response:
-    """A worker of a crowd platform, known by the id in the address.
+    """Sign in a worker of a crowd platform by the worker ID in the address.
 
-    Who handed in a batch before and has none open sees their codes first.
+    A worker who has finished a batch and has none open sees their completion codes first.
     """
-    given = request.query_params
-    if any(given.get(name) == _PREVIEW for name in _ASSIGNMENT_NAMES):
+    parameters = request.query_params
+    if is_preview(parameters):
         return render_page("preview.html", request, user=None)
-    worker_id = next((given[name] for name in _WORKER_NAMES if given.get(name)), "")
+    worker_id = find_worker(parameters)
     user, campaign_id = store.write(lambda session: accounts.worker(session, secret, worker_id))
     with store.reading() as session:
         done = bool(list_completion_codes(session, user)) and not has_open_batch(
