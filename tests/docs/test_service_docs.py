@@ -1,10 +1,14 @@
 """The pages about the service name every route and every setting, and no others."""
 
 import re
-from dataclasses import fields
+import sys
 from pathlib import Path
 
-from venire.server.judging.settings import CampaignSettings, StudySettings
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from settings_tables import TABLES, find_table
+
 from venire.server.store.session import Store
 from venire.server.web.app import create_app
 
@@ -20,9 +24,11 @@ def test_every_route_of_the_api_is_described(tmp_path):
     assert set(re.findall(r"^\| `([A-Z]+ /\S+)` \|", text, re.MULTILINE)) == there
 
 
-def test_every_setting_is_described():
-    text = (REFERENCE / "study-settings.md").read_text(encoding="utf-8")
-    _, study, campaign = re.split(r"^## Settings of .*$", text, flags=re.MULTILINE)
-    for part, settings in ((study, StudySettings), (campaign, CampaignSettings)):
-        rows = re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE)
-        assert rows == [one.name for one in fields(settings)]
+@pytest.mark.parametrize(
+    ("page", "heading", "make"),
+    [(page, *table) for page, tables in TABLES.items() for table in tables],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_every_setting_is_described_as_the_code_says_it(page, heading, make):
+    text, start, end = find_table(page, heading)
+    assert text[start:end] == make(), "run python tests/docs/settings_tables.py"

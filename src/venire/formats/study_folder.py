@@ -29,7 +29,7 @@ from venire.formats.study_parts import (
     check_ids,
     inside,
 )
-from venire.formats.study_settings import write_settings
+from venire.formats.study_toml import write_study_toml
 from venire.formats.trec import write_qrels, write_run
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
@@ -227,7 +227,7 @@ def _files(study: StudyFolder) -> Iterator[tuple[str, bytes | Path]]:
     if study.gold is not None:
         files["gold.qrels"] = _qrels(study.gold, "gold")
     if study.settings:
-        files["study.toml"] = write_settings(study.settings).encode()
+        files["study.toml"] = write_study_toml(study.settings).encode()
     folded: dict[str, str] = {}
     for name in files:
         other = folded.setdefault(name.casefold(), name)

@@ -15,7 +15,7 @@ from venire.formats import read_frame, read_qrels, read_runs
 from venire.formats.collection import IMAGES, TOPICS, Collection, image_files
 from venire.formats.rdf import SYNTAXES, best_label, entities, read_triples
 from venire.formats.source import read_bytes, stem
-from venire.formats.study_settings import parse_settings
+from venire.formats.study_toml import parse_study_toml
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import Source, counted
@@ -102,7 +102,7 @@ class Reading:
             elif path.is_dir():
                 self.skip(f"{name}/", "is no folder that a study knows")
             elif name == "study.toml":
-                self.settings = parse_settings(_decoded(path), name)
+                self.settings = parse_study_toml(_decoded(path), name)
                 self.report.append(Entry(name, len(self.settings)))
             elif base in ("topics", "queries") and ending in TABLES:
                 self.read_topics(path)

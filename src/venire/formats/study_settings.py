@@ -1,218 +1,271 @@
-"""``study.toml``: the settings of a study, each checked."""
+"""Settings of a study and of its campaigns.
+
+Words, label, range, choices and default of a setting are said once, on its field. The requests of
+the API, study.toml, the Annotation page and the reference page are derived from the fields.
+"""
 
 from __future__ import annotations
 
-import difflib
-import math
-import re
-import tomllib
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from venire.errors import BadLine, BadSetting
-from venire.tables.scale import Scale
+from venire.errors import BadSetting, VenireError
+from venire.settings import Settings, setting
 
-DOCUMENTS = ("text", "html")
-Check = Callable[[Any], str | None]
+CANNOT_JUDGE = ("broken", "wrong language", "offensive", "other")
+"""Default reasons why a document cannot be judged."""
+GOLD_MATCHES = ("side", "exact", "near")
+BATCH_TOPICS = ("auto", "one", "mixed")
+MOST_GRADES = 10
+"""Most grades of a study: each has a key on the judge page."""
 
-
-def _text(value: Any) -> str | None:
-    return None if isinstance(value, str) else "a text in quotes"
-
-
-def _texts(value: Any) -> str | None:
-    good = isinstance(value, list) and value and all(isinstance(one, str) and one for one in value)
-    return None if good and len(set(value)) == len(value) else 'a list such as ["a", "b"]'
-
-
-def _numbers(value: Any) -> str | None:
-    good = isinstance(value, list) and value and all(_is_number(one) for one in value)
-    return None if good else "a list of numbers such as [0, 1, 2]"
+_BATCHES = "Batches"
+_GOLD = "Gold"
+_REJECT = "Rules that reject a batch"
+_PAUSE = "Rule that pauses an annotator"
+_START = "Before the first batch"
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+@dataclass(frozen=True, kw_only=True)
+class CampaignSettings(Settings):
+    """How a campaign hands out documents and reviews batches."""
+
+    overlap: int = setting(
+        3,
+        words="Number of annotators who judge each document.",
+        label="Judgments per document",
+        group=_BATCHES,
+        least=1,
+        most=1000,
+    )
+    batch_size: int = setting(
+        10,
+        words="Number of documents in a batch, without gold.",
+        label="Documents per batch",
+        group=_BATCHES,
+        least=1,
+        most=500,
+    )
+    gold_size: int = setting(
+        2,
+        words="Number of hidden documents with a known grade in a batch.",
+        label="Gold per batch",
+        group=_GOLD,
+        least=0,
+        most=100,
+    )
+    minutes: int = setting(
+        60,
+        words="Minutes without activity after which a batch ends and its documents are free again.",
+        label="Minutes until a batch expires",
+        group=_BATCHES,
+        least=1,
+        most=60 * 24 * 30,
+    )
+    gold_errors: int = setting(
+        0,
+        words="Number of gold documents a batch may have wrong. With more, it is rejected.",
+        label="Gold errors allowed",
+        group=_GOLD,
+        least=0,
+        most=100,
+    )
+    gold_match: str = setting(
+        "side",
+        words="When a label on gold is right: side (both relevant or both not), exact (the same "
+        "grade), or near (at most one grade apart).",
+        label="Gold is right if",
+        group=_GOLD,
+        choices=GOLD_MATCHES,
+    )
+    min_seconds: float = setting(
+        0.0,
+        words="Minimum median active time per document, in seconds. 0 turns the rule off.",
+        label="Minimum seconds per document",
+        group=_REJECT,
+        least=0,
+        most=3600,
+    )
+    max_same_share: float = setting(
+        1.0,
+        words="Maximum share of one label in a batch with at least 8 labels. 1 turns the rule off.",
+        label="Maximum share of one label",
+        group=_REJECT,
+        least=0,
+        most=1,
+    )
+    topics: str = setting(
+        "auto",
+        words="Topics of a batch: one, mixed, or auto. Auto is one where the topic has enough gold "
+        "of its own, else mixed, so that gold does not stand out by its topic.",
+        label="Topics per batch",
+        group=_BATCHES,
+        choices=BATCH_TOPICS,
+    )
+    practice_size: int = setting(
+        2,
+        words="Number of practice documents with feedback before the first batch. 0: no practice.",
+        label="Practice documents",
+        group=_START,
+        least=0,
+        most=50,
+    )
+    qualification_size: int = setting(
+        0,
+        words="Number of gold documents in the qualification, which comes before the first batch. "
+        "0: no qualification.",
+        label="Qualification documents",
+        group=_START,
+        least=0,
+        most=100,
+    )
+    qualification_needed: int = setting(
+        0,
+        words="Number of right answers that pass the qualification.",
+        label="Right answers needed",
+        group=_START,
+        least=0,
+        most=100,
+    )
+    qualification_tries: int = setting(
+        1,
+        words="How often an annotator may try the qualification.",
+        label="Tries",
+        group=_START,
+        least=1,
+        most=20,
+    )
+    pause_below: float = setting(
+        0.0,
+        words="Accuracy on gold that an annotator needs. 0 turns the rule off.",
+        label="Accuracy needed",
+        group=_PAUSE,
+        least=0,
+        most=1,
+    )
+    pause_sure: float = setting(
+        0.95,
+        words="An annotator is paused when the probability that their accuracy is too low reaches "
+        "this value.",
+        label="Probability to pause",
+        group=_PAUSE,
+        least=0.5,
+        most=1,
+    )
+
+    def __post_init__(self) -> None:
+        """Check every field, and the qualification as a whole."""
+        super().__post_init__()
+        if self.qualification_needed > self.qualification_size:
+            raise BadSetting(
+                f"must be <= `qualification_size`, which is {self.qualification_size} "
+                f"(got {self.qualification_needed})",
+                argument="qualification_needed",
+                value=self.qualification_needed,
+            )
 
 
-def _whole(least: int, most: int) -> Check:
-    def check(value: Any) -> str | None:
-        good = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-        return None if good else f"a whole number from {least} to {most:,}"
+@dataclass(frozen=True, kw_only=True)
+class Grade(Settings):
+    """A grade of a study."""
 
-    return check
-
-
-def _number(least: float, most: float) -> Check:
-    def check(value: Any) -> str | None:
-        good = _is_number(value) and least <= value <= most
-        return None if good else f"a number from {least:g} to {most:g}"
-
-    return check
+    value: int = setting(
+        words="Number that a judgment stores.", label="Grade", least=-100, most=1000
+    )
+    name: str = setting(words="Name on the button.", label="Name")
+    definition: str = setting("", words="One line below the name.", label="Meaning")
 
 
-def _one_of(*choices: str) -> Check:
-    def check(value: Any) -> str | None:
-        return None if value in choices else " or ".join(f'"{one}"' for one in choices)
-
-    return check
-
-
-KEYS: Mapping[str, Check | Mapping[str, Check]] = {
-    "name": _text,
-    "instructions": _text,
-    "languages": _texts,
-    "documents": _one_of(*DOCUMENTS),
-    "cannot_judge": _texts,
-    "show_links": lambda value: None if isinstance(value, bool) else "true or false",
-    "scale": {
-        "values": _numbers,
-        "names": _texts,
-        "definitions": lambda value: (
-            None
-            if isinstance(value, list) and all(isinstance(one, str) for one in value)
-            else "a list of texts, one a grade"
-        ),
-        "relevant_from": lambda value: None if _is_number(value) else "a number",
-    },
-    "campaign": {
-        "overlap": _whole(1, 1_000),
-        "batch_size": _whole(1, 500),
-        "gold_size": _whole(0, 100),
-        "minutes": _whole(1, 43_200),
-        "gold_errors": _whole(0, 100),
-        "gold_match": _one_of("side", "exact", "near"),
-        "min_seconds": _number(0, 3_600),
-        "max_same_share": _number(0, 1),
-        "topics": _one_of("auto", "one", "mixed"),
-        "practice_size": _whole(0, 50),
-        "qualification_size": _whole(0, 100),
-        "qualification_needed": _whole(0, 100),
-        "qualification_tries": _whole(1, 20),
-        "pause_below": _number(0, 1),
-        "pause_sure": _number(0.5, 1),
-    },
-}
-"""Every key of study.toml, and what it must be; see docs/reference/collection-folder.md."""
-
-
-def parse_settings(text: str, name: str = "study.toml") -> dict[str, Any]:
-    """Read the settings; what the file does not say is not there.
-
-    Raises
-    ------
-    BadLine
-        Text that is no TOML, with its line.
-    BadSetting
-        A key that is not known, with the nearest one; a value that is not what it must be.
-
-    Examples
-    --------
-    >>> parse_settings('name = "Pilot"')
-    {'name': 'Pilot'}
-    >>> parse_settings('nmae = "Pilot"')
-    Traceback (most recent call last):
-    venire.errors.BadSetting: study.toml: unknown key nmae. Did you mean 'name'?
-    """
-    try:
-        settings = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        said = str(error) if isinstance(error, ValueError) else "it is nested too deep"
-        place = re.search(r" \(at (?:line (\d+)|end of document)", said)
-        line = int(place[1] or text.count("\n") + 1) if place else None
-        reason = said[: place.start()] if place else said
-        raise BadLine(name, line, f"is no TOML: {reason}") from None
-    return check_settings(settings, name)
-
-
-def check_settings(settings: Mapping[str, Any], name: str = "settings") -> dict[str, Any]:
-    """Return the settings, each checked; see :func:`parse_settings`."""
-    _check(settings, KEYS, name, "")
-    out = {
-        key: dict(value) if isinstance(value, Mapping) else value for key, value in settings.items()
-    }
-    if "scale" in out:
-        out["scale"] = _scale(out["scale"], name)
-    return out
-
-
-def _check(values: Mapping[str, Any], known: Mapping[str, Any], name: str, within: str) -> None:
-    for key, value in values.items():
-        if key not in known:
-            close = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-            nearest = f"Did you mean '{within}{close[0]}'?" if close else ""
-            hint = nearest or f"Choose from {', '.join(known)}."
-            raise BadSetting(f"{name}: unknown key {within}{key}. {hint}")
-        check = known[key]
-        if isinstance(check, Mapping):
-            if not isinstance(value, Mapping):
-                raise BadSetting(f"{name}: {key} is a table; write [{key}] and its keys below it")
-            _check(value, check, name, f"{key}.")
-        elif (wanted := check(value)) is not None:
-            raise BadSetting(f"{name}: {within}{key} is {wanted}, not {value!r:.80}")
-
-
-def _scale(given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Complete a scale: its names, and what counts as relevant."""
-    if "values" not in given:
-        raise BadSetting(f"{name}: scale.values is missing; write values = [0, 1, 2]")
-    try:
-        scale = Scale(tuple(given["values"]), tuple(given.get("names", ())),
-                      given.get("relevant_from"))  # fmt: skip
-    except BadSetting as error:
-        raise BadSetting(f"{name}: scale: {error}") from None
-    definitions = given.get("definitions", [""] * scale.size)
-    if len(definitions) != scale.size:
-        raise BadSetting(
-            f"{name}: scale.definitions has {len(definitions)} texts for {scale.size} grades"
-        )
-    if scale.relevant_from is not None and scale.relevant_from > scale.values[-1]:
-        raise BadSetting(f"{name}: scale.relevant_from is above the highest grade")
-    return {
-        "values": list(given["values"]),
-        "names": list(scale.names),
-        "definitions": list(definitions),
-        "relevant_from": given.get("relevant_from", scale.relevant_from),
-    }
-
-
-def write_settings(settings: Mapping[str, Any]) -> str:
-    """Return the settings as TOML, keys in their fixed order.
-
-    Examples
-    --------
-    >>> print(write_settings({"campaign": {"overlap": 3}, "name": "Pilot"}), end="")
-    name = "Pilot"
-    <BLANKLINE>
-    [campaign]
-    overlap = 3
-    """
-    checked = check_settings(settings)
-    lines = [
-        f"{key} = {_said(checked[key])}"
-        for key, check in KEYS.items()
-        if key in checked and not isinstance(check, Mapping)
-    ]
-    for table, keys in KEYS.items():
-        if isinstance(keys, Mapping) and table in checked:
-            lines += ["", f"[{table}]"] if lines else [f"[{table}]"]
-            lines += [f"{key} = {_said(checked[table][key])}" for key in keys if key in
-                      checked[table]]  # fmt: skip
-    return "".join(f"{line}\n" for line in lines)
-
-
-_PLAIN = str.maketrans(
-    {code: f"\\u{code:04X}" for code in (*range(0x20), 0x7F)} | {'"': '\\"', "\\": "\\\\"}
+_GRADES = (
+    Grade(value=0, name="Not relevant", definition="Does not answer the need."),
+    Grade(value=1, name="Partly relevant", definition="Answers a part of it."),
+    Grade(value=2, name="Relevant", definition="Answers the need."),
 )
 
 
-def _said(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_said, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if not isinstance(value, str):
-        return repr(value)
-    if "\n" not in value:
-        return f'"{value.translate(_PLAIN)}"'
-    lines = (line.translate(_PLAIN) for line in value.split("\n"))
-    return '"""\n' + "\n".join(lines) + '"""'
+@dataclass(frozen=True, kw_only=True)
+class StudySettings(Settings):
+    """What holds for a whole study."""
+
+    grades: list[dict[str, Any]] = setting(
+        default_factory=lambda: [grade.to_dict() for grade in _GRADES],
+        words="Value, name and definition of each grade, from lowest to highest.",
+        label="Scale",
+    )
+    relevant_from: int = setting(
+        1, words="Lowest grade that counts as relevant.", label="Relevant from grade"
+    )
+    cannot_judge: list[str] = setting(
+        default_factory=lambda: list(CANNOT_JUDGE),
+        words="Reasons why a document cannot be judged.",
+        label="Reasons why a document cannot be judged",
+    )
+    languages: list[str] = setting(
+        default_factory=lambda: ["en"],
+        words="Languages of the labels of entities, preferred first.",
+        label="Languages of labels",
+    )
+    show_links: bool = setting(
+        False,
+        words="Whether URLs in entities are shown as links, which open in a new window.",
+        label="Show URLs in entities as links",
+    )
+    campaign: dict[str, Any] = setting(
+        default_factory=dict,
+        words="Default settings of new campaigns.",
+        label="Defaults of new campaigns",
+    )
+    grouping: dict[str, Any] = setting(
+        default_factory=dict,
+        words="How pools are grouped: the `setting` and its `encoder`. Empty: one document at a "
+        "time.",
+        label="Grouping",
+    )
+
+    def __post_init__(self) -> None:
+        """Check every field, the grades against each other, and the defaults of campaigns."""
+        super().__post_init__()
+        grades = [_check_grade(grade) for grade in self.grades]
+        object.__setattr__(self, "grades", [grade.to_dict() for grade in grades])
+        values = self.values
+        if not 2 <= len(values) <= MOST_GRADES:
+            raise BadSetting(
+                f"must have between 2 and {MOST_GRADES} grades (got {len(values)})",
+                argument="grades",
+            )
+        if values != sorted(set(values)):
+            raise BadSetting(
+                f"must have increasing values (got {', '.join(map(str, values))})",
+                argument="grades",
+            )
+        if not values[0] <= self.relevant_from <= values[-1]:
+            raise BadSetting(
+                f"must be between {values[0]} and {values[-1]}, the lowest and the highest grade "
+                f"(got {self.relevant_from})",
+                argument="relevant_from",
+                value=self.relevant_from,
+            )
+        if not self.cannot_judge or not all(reason.strip() for reason in self.cannot_judge):
+            raise BadSetting(
+                "must have at least one reason, and no empty one", argument="cannot_judge"
+            )
+        CampaignSettings.of(self.campaign)
+
+    @property
+    def values(self) -> list[int]:
+        """Values of the grades, from lowest to highest."""
+        return [grade["value"] for grade in self.grades]
+
+
+def _check_grade(grade: dict[str, Any]) -> Grade:
+    try:
+        checked = Grade.of(grade)
+    except VenireError as error:
+        raise BadSetting(
+            f"has a grade that cannot be used: {error}",
+            argument="grades",
+            hint="Each grade has a `value`, a `name` and a `definition`.",
+        ) from None
+    if not checked.name.strip():
+        raise BadSetting(f"has no name for {checked.value}", argument="grades")
+    return checked

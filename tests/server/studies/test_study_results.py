@@ -111,7 +111,7 @@ def test_the_raw_record_tells_what_became_of_each_judgment(store):
 
 
 def test_the_raw_record_is_written_in_three_ways_that_say_the_same(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "AT_ONCE", 4)
+    monkeypatch.setattr(results, "ROWS_PER_STATEMENT", 4)
     study, _, _ = told_study(store)
     frame = raw_frame(store, study)
     for ending in ("csv", "jsonl", "parquet"):

@@ -1,114 +1,76 @@
-import tomllib
+"""Settings of studies and campaigns: each is checked, and errors say what is allowed."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from venire.errors import BadLine, BadSetting
-from venire.formats.study_settings import KEYS, parse_settings, write_settings
-
-FULL = """
-name = "Pilot"
-instructions = '''
-# Judge
-Be *fair*.'''
-languages = ["en", "de"]
-documents = "html"
-cannot_judge = ["broken", "wrong language"]
-show_links = true
-
-[scale]
-values = [0, 1, 2]
-names = ["off", "related", "on topic"]
-definitions = ["", "x", "y"]
-relevant_from = 1
-
-[campaign]
-overlap = 3
-batch_size = 10
-gold_size = 2
-practice_size = 5
-minutes = 45
-gold_errors = 0
-gold_match = "near"
-min_seconds = 1.5
-max_same_share = 0.9
-topics = "one"
-qualification_size = 6
-qualification_needed = 5
-qualification_tries = 2
-pause_below = 0.6
-pause_sure = 0.9
-"""
+from venire.errors import BadSetting, UnknownName, VenireError
+from venire.formats.study_settings import CampaignSettings, Grade, StudySettings
 
 
-def test_every_key_is_read_and_written_back():
-    settings = parse_settings(FULL)
-    assert set(settings) == set(KEYS)
-    for table in ("scale", "campaign"):
-        assert set(settings[table]) == set(KEYS[table])
-    assert settings == tomllib.loads(FULL)
-    assert parse_settings(write_settings(settings)) == settings
-    assert write_settings(parse_settings(write_settings(settings))) == write_settings(settings)
-
-
-def test_a_scale_is_completed():
-    assert parse_settings("[scale]\nvalues = [0, 0.5, 1]")["scale"] == {
-        "values": [0, 0.5, 1],
-        "names": ["0", "0.5", "1"],
-        "definitions": ["", "", ""],
-        "relevant_from": 0.5,
-    }
+def grades(*values):
+    return [{"value": value, "name": str(value)} for value in values]
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("settings", "words"),
     [
-        ('nmae = "x"', "unknown key nmae. Did you mean 'name'?"),
+        ({"overlap": 0}, "`overlap` must be between 1 and 1,000 (got 0)"),
+        ({"overlap": True}, "`overlap` must be a whole number between 1 and 1,000 (got True)"),
+        ({"overlap": "3"}, "`overlap` must be a whole number between 1 and 1,000 (got '3')"),
+        ({"minutes": 43_201}, "`minutes` must be between 1 and 43,200 (got 43201)"),
+        ({"pause_sure": 0.4}, "`pause_sure` must be between 0.5 and 1 (got 0.4)"),
         (
-            "[campaign]\noverlpa = 3",
-            "unknown key campaign.overlpa. Did you mean 'campaign.overlap'?",
+            {"topics": "on"},
+            "Unknown topics 'on'. Choose from auto, mixed, one. Did you mean 'one'?",
         ),
-        ("[xyz]", "unknown key xyz. Choose from name"),
-        ("[campaign]\noverlap = 0", "campaign.overlap is a whole number from 1 to 1,000, not 0"),
-        ("[campaign]\noverlap = true", "not True"),
-        ("[campaign]\noverlap = 2.5", "not 2.5"),
-        ("[campaign]\nmax_same_share = 2", "a number from 0 to 1"),
-        ("[campaign]\nmin_seconds = nan", "a number from 0"),
-        ("campaign = 3", "campaign is a table"),
-        ('languages = "en"', "languages is a list"),
-        ("languages = []", "languages is a list"),
-        ('cannot_judge = ["a", "a"]', "cannot_judge is a list"),
-        ('documents = "pdf"', 'documents is "text" or "html"'),
-        ("name = 3", "name is a text in quotes"),
-        ('[scale]\nnames = ["a"]', "scale.values is missing"),
-        ("[scale]\nvalues = [1, 0]", "must rise"),
-        ('[scale]\nvalues = [0, 1]\nnames = ["a"]', "one name a grade"),
-        ('[scale]\nvalues = [0, 1]\ndefinitions = ["a"]', "1 texts for 2 grades"),
-        ("[scale]\nvalues = [0, 1]\nrelevant_from = 2", "above the highest grade"),
-        ("[scale]\nvalues = [0, inf]", "a list of numbers"),
+        ({"overlpa": 2}, "Did you mean 'overlap'?"),
+        (
+            {"qualification_size": 2, "qualification_needed": 3},
+            "`qualification_needed` must be <= `qualification_size`, which is 2 (got 3)",
+        ),
     ],
 )
-def test_a_wrong_setting_is_named_with_what_to_do(text, said):
-    with pytest.raises(BadSetting) as caught:
-        parse_settings(text)
-    assert said in str(caught.value)
-    assert str(caught.value).startswith("study.toml: ")
+def test_a_wrong_setting_of_a_campaign_is_refused(settings, words):
+    with pytest.raises(VenireError) as caught:
+        CampaignSettings.of(settings)
+    assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [("a =", 1), ('\nname = "x\n', 2), ("a = " + "[" * 5000, None)]
+    ("settings", "words"),
+    [
+        ({"grades": grades(0)}, "`grades` must have between 2 and 10 grades (got 1)"),
+        ({"grades": grades(*range(11))}, "`grades` must have between 2 and 10 grades (got 11)"),
+        ({"grades": grades(0, 2, 1)}, "`grades` must have increasing values (got 0, 2, 1)"),
+        ({"grades": grades(0, 0)}, "`grades` must have increasing values (got 0, 0)"),
+        ({"grades": grades(0, 1001)}, "`value` must be between -100 and 1,000 (got 1001)"),
+        ({"grades": [{"value": 0, "name": " "}, *grades(1)]}, "`grades` has no name for 0"),
+        ({"grades": [{"value": 0}, *grades(1)]}, "`name` is missing"),
+        ({"grades": [{"value": 0, "nam": "a"}, *grades(1)]}, "Did you mean 'name'?"),
+        ({"relevant_from": 3}, "`relevant_from` must be between 0 and 2"),
+        ({"cannot_judge": []}, "`cannot_judge` must have at least one reason"),
+        ({"cannot_judge": ["a", " "]}, "`cannot_judge` must have at least one reason"),
+        ({"languages": "en"}, "`languages` must be a list of texts (got 'en')"),
+        ({"show_links": 1}, "`show_links` must be true or false (got 1)"),
+        ({"campaign": {"overlap": 0}}, "`overlap` must be between 1 and 1,000 (got 0)"),
+    ],
 )
-def test_what_is_no_toml_is_named_with_its_line(text, line):
-    with pytest.raises(BadLine, match="is no TOML") as caught:
-        parse_settings(text)
-    assert line is None or caught.value.line == line
+def test_a_wrong_setting_of_a_study_is_refused(settings, words):
+    with pytest.raises((BadSetting, UnknownName)) as caught:
+        StudySettings.of(settings)
+    assert words in str(caught.value)
 
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+def test_grades_are_whole_wherever_they_come_from():
+    settings = StudySettings.of({"grades": grades(0, 5), "relevant_from": 5})
+    assert settings.grades == [
+        {"value": 0, "name": "0", "definition": ""},
+        {"value": 5, "name": "5", "definition": ""},
+    ]
+    assert settings.values == [0, 5]
+    assert StudySettings.of(settings.to_dict()) == settings
 
 
-@given(TEXT, TEXT, st.lists(TEXT.filter(bool), min_size=1, unique=True))
-def test_any_text_comes_back(name, instructions, languages):
-    settings = {"name": name, "instructions": instructions, "languages": languages}
-    assert parse_settings(write_settings(settings)) == settings
+def test_settings_come_back_from_their_plain_values():
+    for settings in (CampaignSettings(overlap=5), StudySettings(), Grade(value=1, name="x")):
+        assert type(settings).of(settings.to_dict()) == settings
+    assert CampaignSettings(min_seconds=3).min_seconds == 3

@@ -14,6 +14,7 @@ import polars as pl
 
 from venire import plugins
 from venire.errors import BadSetting, DataError, UnknownName
+from venire.formats.study_settings import StudySettings
 from venire.grouping.settings import Setting, parse_methods, read_caps
 from venire.progress import Progress
 from venire.report.grouping import GroupingReport, grouping_page
@@ -22,7 +23,6 @@ from venire.server.jobs import queue as jobs
 from venire.server.jobs.encode import HASH
 from venire.server.jobs.inputs import checked, parquet, plain
 from venire.server.jobs.queue import Work, forget, keep
-from venire.server.judging.settings import StudySettings
 from venire.server.store.session import Store
 from venire.server.studies.pools import pooled, read_vectors, titles
 from venire.server.studies.results import judgments

@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session
 from venire import plugins
 from venire.errors import DataError, NoOverlap
 from venire.formats.source import stem
+from venire.formats.study_settings import StudySettings
 from venire.grouping.distribution import cosine_distribution
 from venire.grouping.vectors import Vectors, read_vectors
 from venire.server.jobs.encode import HASH
 from venire.server.jobs.simulate import QRELS, read_truth
-from venire.server.judging.settings import StudySettings
 from venire.server.store.judging import Campaign, Judgment
 from venire.server.store.studies import Document
 from venire.server.studies import lists

@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, func, or_, select, text
 from sqlalchemy.orm import Session
 
 from venire.errors import NotAllowed, NotFound
-from venire.server.judging.settings import CampaignSettings, StudySettings
+from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.server.store.judging import Batch, Campaign
 from venire.server.store.people import Membership
 from venire.server.store.studies import Study

@@ -11,11 +11,11 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session, undefer
 
 from venire.errors import NotAllowed, NotFound
+from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.server.content.entity import show_entity
 from venire.server.content.instructions import show_instructions
 from venire.server.content.page import show_html
 from venire.server.content.text import show_text
-from venire.server.judging.settings import CampaignSettings, StudySettings
 from venire.server.store.judging import Batch, Campaign, Judgment, Lease
 from venire.server.store.people import Membership, User
 from venire.server.store.studies import Document, Pair, Study, Topic

@@ -12,10 +12,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, NotFound
+from venire.formats.study_settings import StudySettings
 from venire.server.judging.leases import free_places, take_places
 from venire.server.judging.pausing import pause_where_needed
 from venire.server.judging.rules import JudgingRules
-from venire.server.judging.settings import StudySettings
 from venire.server.store.judging import Batch, BatchReason, Campaign, Judgment, Lease
 from venire.server.store.work import Decision
 

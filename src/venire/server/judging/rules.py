@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from venire.server.judging.settings import CampaignSettings, StudySettings
+from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.server.store.judging import Campaign
 from venire.server.store.studies import Study
 

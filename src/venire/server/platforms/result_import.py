@@ -12,12 +12,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from venire.formats.study_settings import StudySettings
 from venire.server.judging.events import record
 from venire.server.judging.leases import free_places
 from venire.server.judging.next_batch import end, has_open_batch
 from venire.server.judging.review import decide, set_payment
 from venire.server.judging.rules import read_rules
-from venire.server.judging.settings import StudySettings
 from venire.server.platforms.base import CANNOT, Assignment, AssignmentStatus
 from venire.server.platforms.exported_batches import ExportedBatches
 from venire.server.platforms.registry import load_platform

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, undefer
 
 from venire.errors import BadSetting, Conflict
+from venire.formats.study_settings import StudySettings
 from venire.server.content.instructions import show_instructions
 from venire.server.judging.next_batch import expire
 from venire.server.judging.payload import add_keys, view_content
@@ -19,7 +20,6 @@ from venire.server.judging.platform_batches import (
     lease_platform_batch,
 )
 from venire.server.judging.rules import read_rules
-from venire.server.judging.settings import StudySettings
 from venire.server.platforms.base import Hit, Platform, Question, StudyTexts
 from venire.server.platforms.registry import load_platform
 from venire.server.platforms.task_html import render_document

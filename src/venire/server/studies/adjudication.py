@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, DataError, NotFound
-from venire.server.judging.settings import StudySettings
+from venire.formats.study_settings import StudySettings
 from venire.server.store.base import now
 from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
 from venire.server.store.people import User

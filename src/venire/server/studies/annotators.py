@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 
 from venire.agreement.breakdown import by_annotator
 from venire.agreement.counts import first_relevant
+from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.server.judging.review import is_right
-from venire.server.judging.settings import CampaignSettings, StudySettings
 from venire.server.store.judging import Batch, Campaign, Judgment, Lease
 from venire.server.store.people import Membership, User
 from venire.server.studies.results import judgments

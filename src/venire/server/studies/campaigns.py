@@ -12,7 +12,7 @@ from sqlalchemy import case, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
-from venire.server.judging.settings import CampaignSettings, StudySettings
+from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.server.store.base import now, split_rows
 from venire.server.store.judging import Batch, Campaign, Judgment, Task
 from venire.server.store.studies import Document, Gold, Pair, Topic

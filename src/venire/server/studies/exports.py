@@ -22,10 +22,10 @@ from venire.formats.judgment_lists import (
     write_quepid_csv,
 )
 from venire.formats.source import pack
+from venire.formats.study_settings import StudySettings
 from venire.formats.trec import write_qrels
 from venire.pooling.base import Lists
 from venire.pooling.strategies import strategy
-from venire.server.judging.settings import StudySettings
 from venire.server.store.judging import Campaign, Judgment
 from venire.server.store.session import Store
 from venire.server.store.studies import StudyFile, Topic

@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session
 from venire.errors import DataError
 from venire.formats.run_files import name_by_file
 from venire.formats.study_folder import DOCUMENTS, Entry, StudyFolder
+from venire.formats.study_settings import StudySettings
 from venire.progress import Event, Progress, silent
-from venire.server.judging.settings import StudySettings
 from venire.server.store.studies import Document, StudyFile, Topic
 from venire.server.studies.results import gold_grades
 from venire.server.studies.studies import (

@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 
 from venire.arrays import Float32s
 from venire.errors import DataError
+from venire.formats.study_settings import StudySettings
 from venire.grouping.settings import ONE, Setting
 from venire.grouping.vectors import Vectors
 from venire.pooling.base import Lists, Pool
 from venire.pooling.statistics import by_run, summary
 from venire.pooling.strategies import strategy
-from venire.server.judging.settings import StudySettings
 from venire.server.store.base import split_rows
 from venire.server.store.judging import Judgment
 from venire.server.store.studies import Document, Gold, Pair, StudyFile, Topic

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from venire.aggregation.majority import Majority
 from venire.errors import BadSetting, DataError, NotFound
-from venire.server.judging.settings import StudySettings
+from venire.formats.study_settings import StudySettings
 from venire.server.store.base import ROWS_PER_STATEMENT, split_rows
 from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease, NoLabel
 from venire.server.store.studies import Document, Gold, Pair, Topic

@@ -12,7 +12,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
-from venire.server.judging.settings import StudySettings
+from venire.formats.study_settings import StudySettings
 from venire.server.store.base import ROWS_PER_STATEMENT, now, split_rows
 from venire.server.store.judging import Judgment
 from venire.server.store.people import Membership

@@ -1,61 +1,49 @@
-"""What requests may say. Names that are not known are refused, never left out in silence."""
+"""Bodies of requests. Unknown names are refused, never ignored."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from venire.aggregation.registry import DEFAULT
+from venire.formats.study_settings import CampaignSettings, Grade, StudySettings
+from venire.server.web.api.settings_models import make_model
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Settings = dict[str, Any]
 
 
 class Form(BaseModel):
-    """The base of all requests: unknown names are an error."""
+    """Base of all requests: unknown names are an error."""
 
     model_config = ConfigDict(extra="forbid", str_max_length=1_000_000)
 
 
-class Grade(Form):
-    """One grade of the scale."""
-
-    value: int
-    name: Name
-    definition: str = Field(default="", max_length=2000)
-
-
-class CampaignRules(Form):
-    """Settings of a campaign; what is not given stays, or has its default."""
-
-    overlap: int = 3
-    batch_size: int = 10
-    gold_size: int = 2
-    minutes: int = 60
-    gold_errors: int = 0
-    gold_match: str = "side"
-    min_seconds: float = 0
-    max_same_share: float = 1
-    topics: str = "auto"
-    practice_size: int = 2
-    qualification_size: int = 0
-    qualification_needed: int = 0
-    qualification_tries: int = 1
-    pause_below: float = 0
-    pause_sure: float = 0.95
-
-
-class StudyRules(Form):
-    """Settings of a study; what is not given stays, or has its default."""
-
-    grades: list[Grade] = []
-    relevant_from: int = 1
-    cannot_judge: list[str] = []
-    languages: list[str] = []
-    show_links: bool = False
-    campaign: CampaignRules = CampaignRules()
-    grouping: Settings = {}
+if TYPE_CHECKING:
+    CampaignRules: TypeAlias = Form
+    StudyRules: TypeAlias = Form
+else:
+    CampaignRules = make_model(
+        CampaignSettings,
+        "CampaignRules",
+        Form,
+        "Settings of a campaign. Settings that are not named stay, or have their default.",
+    )
+    _GRADE = make_model(
+        Grade,
+        "Grade",
+        Form,
+        "A grade of the scale.",
+        {"name": Name, "definition": Annotated[str, Field(max_length=2000)]},
+    )
+    StudyRules = make_model(
+        StudySettings,
+        "StudyRules",
+        Form,
+        "Settings of a study. Settings that are not named stay, or have their default.",
+        {"grades": list[_GRADE], "campaign": CampaignRules},
+    )
 
 
 class NewStudy(Form):
@@ -67,7 +55,7 @@ class NewStudy(Form):
 
 
 class StudyChange(Form):
-    """What is to change in a study; what is not given stays."""
+    """Changes to a study. What is not named stays."""
 
     name: Name | None = None
     instructions: str | None = None
@@ -75,19 +63,19 @@ class StudyChange(Form):
 
 
 class Markdown(Form):
-    """Instructions to preview."""
+    """Instructions to preview, in Markdown."""
 
     markdown: str
 
 
 class GoldChange(Form):
-    """Whether a gold document is given out."""
+    """Whether a gold document is used in batches."""
 
     active: bool
 
 
 class PoolSettings(Form):
-    """Settings of a strategy; those that it has not are refused."""
+    """Settings of a strategy. Settings that the strategy does not have are refused."""
 
     depth: int | None = Field(default=None, ge=1, le=100_000)
     budget: int | None = Field(default=None, ge=1, le=10_000_000)
@@ -108,21 +96,21 @@ class PoolChoice(Form):
 
 
 class NewCampaign(Form):
-    """A new campaign; settings not given are the study's defaults."""
+    """A new campaign. Settings that are not named are the study's defaults."""
 
     name: Name
     settings: CampaignRules = CampaignRules()
 
 
 class CampaignChange(Form):
-    """What is to change in a campaign."""
+    """Changes to a campaign. What is not named stays."""
 
     name: Name | None = None
     settings: CampaignRules = CampaignRules()
 
 
 class NewInvitation(Form):
-    """Whom a link lets in: one person, or with a campaign the workers of a crowd platform."""
+    """An invitation: for one person, or with a campaign for the workers of a crowd platform."""
 
     role: Literal["owner", "annotator", "viewer"] = "annotator"
     name: str = Field(default="", max_length=200)
@@ -130,7 +118,7 @@ class NewInvitation(Form):
 
 
 class Pause(Form):
-    """Whether an annotator is given batches, and why not."""
+    """Whether an annotator is paused, and why."""
 
     paused: bool
     reason: str = Field(default="", max_length=2000)
@@ -150,7 +138,7 @@ class Payment(Form):
 
 
 class Settlement(Form):
-    """A settled grade; ``grade`` null withdraws it."""
+    """A settled grade; null withdraws it."""
 
     query_id: str
     doc_id: str
@@ -226,28 +214,28 @@ class NewExport(Form):
 
 
 class NewToken(Form):
-    """A name to know the token by."""
+    """A new API token, with a name to recognise it by."""
 
     name: Name
 
 
 class PasswordChange(Form):
-    """The password there is, and the one to come."""
+    """The current password and the new one."""
 
     old: str = Field(max_length=1000)
     new: str = Field(max_length=1000)
 
 
-def given(form: BaseModel | None) -> dict[str, Any]:
-    """What a form says, without what it leaves open."""
+def read_form(form: BaseModel | None) -> dict[str, Any]:
+    """Return the values that a request names, without those that it leaves out."""
     return {} if form is None else form.model_dump(exclude_unset=True)
 
 
-def pool_settings(form: PoolSettings) -> dict[str, Any]:
-    """What was chosen for a strategy; nothing chosen means its default."""
-    return {name: value for name, value in given(form).items() if value not in (None, [], "")}
+def read_pool_settings(form: PoolSettings) -> dict[str, Any]:
+    """Return the settings of a strategy; an empty field has its default."""
+    return {name: value for name, value in read_form(form).items() if value not in (None, [], "")}
 
 
-def example(value: Any, words: str = "As asked") -> dict[int | str, dict[str, Any]]:
-    """The description of an answer, with an example."""
+def example(value: Any, words: str = "Success") -> dict[int | str, dict[str, Any]]:
+    """Return the description of an answer, with an example."""
     return {200: {"description": words, "content": {"application/json": {"example": value}}}}

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from venire.errors import NotFound
 from venire.server.jobs import queue as jobs
 from venire.server.store.work import Job
-from venire.server.web.api.forms import JobSettings, NewJob, example, given
+from venire.server.web.api.forms import JobSettings, NewJob, example, read_form
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
 
 router = APIRouter(prefix="/api/studies/{study_id}/jobs", tags=["jobs"])
@@ -40,7 +40,7 @@ def job_view(job: Job) -> dict[str, Any]:
 
 def job_settings(form: JobSettings) -> dict[str, Any]:
     """What was chosen; nothing chosen means the default."""
-    return {name: value for name, value in given(form).items() if value not in (None, "")}
+    return {name: value for name, value in read_form(form).items() if value not in (None, "")}
 
 
 @router.get("", responses=example([_JOB]))

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, UploadFile
 
 from venire.server.jobs import simulation_inputs as simulation
 from venire.server.jobs.simulate import estimate
-from venire.server.web.api.forms import Simulation, example, given
+from venire.server.web.api.forms import Simulation, example, read_form
 from venire.server.web.api.uploads import on_disk
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
 
@@ -31,7 +31,7 @@ def get_start(
 @router.post("/simulation/plan", responses=example({"plan": _PLAN, "seconds": 40.0}))
 def post_plan(owner: CurrentOwner, session: ReadSession, form: Simulation) -> dict[str, Any]:
     """What a run would be, and about how long it would take here; nothing is kept."""
-    return estimate(session, owner.study_id, given(form))
+    return estimate(session, owner.study_id, read_form(form))
 
 
 @router.post("/vectors", responses=example(_REPORT))

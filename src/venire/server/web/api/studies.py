@@ -1,4 +1,4 @@
-"""Studies: listed, made, changed; how they stand; topics, documents and what was done to them."""
+"""Routes of studies, and of their topics, documents, files and gold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from venire.server.web.api.forms import (
     NewStudy,
     StudyChange,
     example,
-    given,
+    read_form,
 )
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, CurrentUser, ReadSession
 
@@ -45,41 +45,44 @@ def _view(study: Study) -> dict[str, Any]:
 
 @router.get("/studies", responses=example([{"study_id": "4nTz0mQ2", "name": "Aeronautics"}]))
 def list_studies(user: CurrentUser, session: ReadSession) -> list[dict[str, Any]]:
-    """The studies you own or may look at."""
+    """Return the studies that you own or may view."""
     return lists.studies_of(session, user.id)
 
 
 @router.post("/studies", responses=example({**_STUDY, "next": "/studies/4nTz0mQ2/data"}))
 def create_study(user: CurrentUser, store: AppStore, form: NewStudy) -> dict[str, Any]:
-    """Make a study; you are its owner."""
+    """Create a study. You become its owner."""
     if not user.may_create:
-        raise NotAllowed("your account may not make studies; ask an owner of this server")
-    made = store.write(
+        raise NotAllowed(
+            "Your account cannot create studies. Ask the owner of this server.",
+            code="may-not-create",
+        )
+    study = store.write(
         lambda session: studies.create_study(
             session,
             form.name,
-            settings=given(form.settings),
+            settings=read_form(form.settings),
             instructions=form.instructions,
             owner_id=user.id,
         )
     )
-    return {**_view(made), "next": f"/studies/{made.id}/data"}
+    return {**_view(study), "next": f"/studies/{study.id}/data"}
 
 
 @router.get("/studies/{study_id}", responses=example(_STUDY))
 def get_study(member: CurrentMember, session: ReadSession) -> dict[str, Any]:
-    """A study with its settings, its instructions, and what it has."""
-    found = _view(studies.get_study(session, member.study_id))
-    return {**found, "role": member.role, "counts": studies.counts(session, member.study_id)}
+    """Return a study with its settings, its instructions, and how much it holds."""
+    study = _view(studies.get_study(session, member.study_id))
+    return {**study, "role": member.role, "counts": studies.counts(session, member.study_id)}
 
 
 @router.patch("/studies/{study_id}", responses=example(_STUDY))
 def change_study(owner: CurrentOwner, store: AppStore, form: StudyChange) -> dict[str, Any]:
-    """Change name, settings or instructions; what is not given stays."""
+    """Change name, settings or instructions. What is not named stays."""
     return _view(
         store.write(
             lambda session: studies.change_settings(
-                session, owner.study_id, owner.user.id, **given(form)
+                session, owner.study_id, owner.user.id, **read_form(form)
             )
         )
     )
@@ -90,7 +93,7 @@ def change_study(owner: CurrentOwner, store: AppStore, form: StudyChange) -> dic
     responses=example({"campaigns": [{"campaign": "Wave 1", "asked": 300, "filled": 120}]}),
 )
 def get_overview(member: CurrentMember, session: ReadSession) -> dict[str, Any]:
-    """Coverage, pace, time left and alarms."""
+    """Return coverage, pace, time left and alarms."""
     return overview(session, member.study_id)
 
 
@@ -102,7 +105,7 @@ def list_topics(
     offset: Offset = 0,
     limit: Limit = 100,
 ) -> list[dict[str, Any]]:
-    """Topics in their order."""
+    """Return topics in their order."""
     return lists.topics(session, member.study_id, search, offset, limit)
 
 
@@ -114,13 +117,13 @@ def list_documents(
     offset: Offset = 0,
     limit: Limit = 100,
 ) -> list[dict[str, Any]]:
-    """Documents in their order, without their text."""
+    """Return documents in their order, without their text."""
     return lists.documents(session, member.study_id, search, offset, limit)
 
 
 @router.get("/studies/{study_id}/files", responses=example([{"kind": "run", "name": "bm25"}]))
 def list_files(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
-    """Runs and qrels of a study."""
+    """Return runs, qrels and vectors of a study."""
     return lists.files(session, member.study_id)
 
 
@@ -128,7 +131,7 @@ def list_files(member: CurrentMember, session: ReadSession) -> list[dict[str, An
 def list_gold(
     member: CurrentMember, session: ReadSession, offset: Offset = 0, limit: Limit = 100
 ) -> list[dict[str, Any]]:
-    """Gold: pairs with a known grade. Annotators never see this list."""
+    """Return gold, the pairs with a known grade. Annotators never see this list."""
     return lists.gold(session, member.study_id, offset, limit)
 
 
@@ -136,12 +139,12 @@ def list_gold(
 def change_gold(
     owner: CurrentOwner, store: AppStore, gold_id: int, form: GoldChange
 ) -> dict[str, Any]:
-    """Give a gold document out, or no more."""
+    """Set whether a gold document is used in batches."""
     store.write(lambda s: lists.set_gold(s, owner.study_id, gold_id, form.active, owner.user.id))
     return {"gold_id": gold_id, "active": form.active}
 
 
 @router.post("/instructions", responses=example({"html": "<p>Be <strong>fair</strong>.</p>"}))
 def preview_instructions(user: CurrentUser, form: Markdown) -> dict[str, str]:
-    """Markdown as annotators will see it: HTML that is safe."""
+    """Return Markdown as annotators will see it: sanitised HTML."""
     return {"html": show_instructions(form.markdown)}

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse, Response
 
 from venire.errors import NotFound
+from venire.formats.study_settings import StudySettings
 from venire.server.judging.payload import view_content
-from venire.server.judging.settings import StudySettings
 from venire.server.studies import adjudication, lists
 from venire.server.studies.history import history
 from venire.server.studies.studies import get_study

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Request
 from starlette.responses import HTMLResponse
 
-from venire.server.judging.settings import StudySettings
+from venire.formats.study_settings import StudySettings
 from venire.server.studies.studies import get_study
 from venire.server.web.deps import Member, ReadSession
 from venire.server.web.rendering import render_page

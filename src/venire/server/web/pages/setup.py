@@ -1,66 +1,50 @@
-"""Pool and Annotation: what is judged, on which scale, under which rules, by whom."""
+"""The pages Pool and Annotation: pool, scale, instructions, campaigns, links."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
+from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.grouping.settings import ONE, grid
 from venire.pooling.strategies import SETTINGS
 from venire.report.grouping_words import named
 from venire.server.content.instructions import show_instructions
 from venire.server.jobs import queue as jobs
-from venire.server.judging.settings import MATCHES, TOPICS, CampaignSettings, StudySettings
 from venire.server.studies import accounts, lists, pools
 from venire.server.studies.studies import counts, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
+from venire.settings import Rule, Settings, rules
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 
-#: Settings of a campaign as the page asks for them: name, label, help, group.
-FIELDS = (
-    ("overlap", "Judgments a document", "Different annotators for each document.", "Batches"),
-    ("batch_size", "Documents in a batch", "Without gold.", "Batches"),
-    ("topics", "Topics in a batch", "Auto: one, where it has gold of its own.", "Batches"),
-    ("minutes", "Minutes kept", "How long a document waits for its annotator.", "Batches"),
-    ("gold_size", "Gold in a batch", "Hidden documents with a known grade.", "Gold"),
-    ("gold_errors", "Gold allowed wrong", "More, and the batch is rejected.", "Gold"),
-    ("gold_match", "Gold is right when", "Side: relevant or not.", "Gold"),
-    ("min_seconds", "Least seconds a document", "Median active time; 0 is no rule.", "Rules"),
-    ("max_same_share", "Most of one label", "As a share of the batch; 1 is no rule.", "Rules"),
-    (
-        "pause_below",
-        "Pause below",
-        "Accuracy on gold that an annotator needs; 0 is no rule.",
-        "Pause",
-    ),
-    ("pause_sure", "When sure", "The chance of being below it, .5 to 1.", "Pause"),
-    ("practice_size", "Practice documents", "With feedback, before the first batch.", "Start"),
-    ("qualification_size", "Qualification documents", "All gold; 0 is none.", "Start"),
-    ("qualification_needed", "Needed right", "Of the qualification.", "Start"),
-    ("qualification_tries", "Tries", "Of the qualification.", "Start"),
-)
-CHOICES = {"topics": TOPICS, "gold_match": MATCHES}
 STRATEGIES = {
-    "depth": "Depth: the first k of each run",
-    "fused": "Fused: the first N of all runs taken together",
-    "move-to-front": "Move to front: go on where relevant ones were found",
-    "bandit-max-mean": "Bandit, greatest mean",
+    "depth": "Depth: top k of each run",
+    "fused": "Fused: top N of all runs combined",
+    "move-to-front": "Move to front: continue where relevant documents were found",
+    "bandit-max-mean": "Bandit, maximum mean",
     "bandit-thompson": "Bandit, Thompson sampling",
-    "bandit-nonstationary": "Bandit that forgets",
-    "stratified": "Stratified: a random sample by rank",
-    "qrels": "The pairs of qrels",
+    "bandit-nonstationary": "Bandit, non-stationary",
+    "stratified": "Stratified: random sample by rank",
+    "qrels": "Pairs of qrels",
     "all": "Every document for every topic",
 }
 
 
+def group_rules(kind: type[Settings]) -> dict[str, list[Rule]]:
+    """Return the rules of the settings by the headings of the form."""
+    groups: dict[str, list[Rule]] = {}
+    for rule in rules(kind):
+        groups.setdefault(rule.group, []).append(rule)
+    return groups
+
+
 @router.get("/pool")
 def pool_page(request: Request, member: CurrentMember, session: ReadSession) -> HTMLResponse:
-    """Choose the pairs to judge: preview, then build."""
+    """Choose the pairs to judge: preview the pool, then build it."""
     return study_page(
         "pool.html",
         request,
@@ -86,13 +70,18 @@ def annotation_page(
     grouping: Annotated[str, Query(max_length=300)] = "",
     encoder: Annotated[str, Query(max_length=300)] = "",
 ) -> HTMLResponse:
-    """Scale, instructions, grouping, defaults, campaigns, links; a grouping may be proposed."""
+    """Show campaigns, links, grouping, scale, instructions and defaults of new campaigns.
+
+    With ``grouping`` and ``encoder``, the page proposes this grouping.
+    """
     study = get_study(session, member.study_id)
-    current = StudySettings.of(study.settings).grouping
-    there = lists.files(session, member.study_id)
-    defaults: dict[str, Any] = asdict(
-        CampaignSettings.of(StudySettings.of(study.settings).campaign)
-    )
+    settings = StudySettings.of(study.settings)
+    current = settings.grouping
+    files = lists.files(session, member.study_id)
+    campaigns = [
+        {**row, "settings": CampaignSettings.of(row["settings"]).to_dict()}
+        for row in lists.campaigns(session, member.study_id)
+    ]
     owner = member.role == "owner"
     return study_page(
         "annotation.html",
@@ -100,11 +89,10 @@ def annotation_page(
         member,
         session,
         "annotation",
-        fields=FIELDS,
-        choices=CHOICES,
-        defaults=defaults,
+        groups=group_rules(CampaignSettings),
+        defaults=CampaignSettings.of(settings.campaign).to_dict(),
         shown=show_instructions(study.instructions[:100_000]),
-        campaigns=lists.campaigns(session, member.study_id),
+        campaigns=campaigns,
         invitations=accounts.invitations(session, member.study_id) if owner else [],
         counts=counts(session, member.study_id),
         proposed=grouping if grouping != current.get("setting", ONE) else "",
@@ -114,7 +102,7 @@ def annotation_page(
             "encoder": encoder or current.get("encoder", ""),
         },
         setting_words=named,
-        vectors=[row["name"] for row in there if row["kind"] == "vectors"],
+        vectors=[row["name"] for row in files if row["kind"] == "vectors"],
         regrouping=jobs.list_jobs(session, member.study_id, "regroup"),
         examples=[ONE, *map(str, grid(["average-linkage", "leader", "k-means"]))],
     )

@@ -11,11 +11,11 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
 from venire import plugins
+from venire.formats.study_settings import StudySettings
 from venire.grouping.settings import ONE
 from venire.report.grouping_words import explained, named, short
 from venire.server.jobs import queue as jobs
 from venire.server.jobs import simulation_inputs as simulation
-from venire.server.judging.settings import StudySettings
 from venire.server.studies.studies import counts, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages import charts
