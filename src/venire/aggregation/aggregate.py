@@ -174,7 +174,7 @@ def aggregate(
     )
     models = chosen(model, dict(settings or {}))
     if gold is not None and gold_column is not None:
-        raise BadSetting("cannot be combined with `gold`", argument="gold_column")
+        raise BadSetting("cannot be combined with gold qrels", argument="gold_column")
     table = load_judgments(judgments, reading)
     known: Qrels | None = None
     if gold_column is not None:

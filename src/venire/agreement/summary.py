@@ -51,6 +51,7 @@ class Agreement:
         Where a figure alone would mislead.
     notes : tuple of str
         What was counted, left out or undefined, and why.
+    scale : Scale
     relevant_from : float
         Smallest grade that counts as relevant.
     bootstrap, seed : int
@@ -64,6 +65,7 @@ class Agreement:
     sentence: str
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
+    scale: Scale
     relevant_from: float
     bootstrap: int
     seed: int
@@ -185,6 +187,7 @@ def measure_agreement(
         sentence=sentence(by_name[HEADLINE]),
         warnings=warnings(by_name, counts, first),
         notes=tuple(notes),
+        scale=judgments.scale,
         relevant_from=counts.scale.values[first],
         bootstrap=bootstrap,
         seed=seed,

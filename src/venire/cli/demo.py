@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from venire.cli.shared.options import SEED
-from venire.cli.shared.output import FORMAT, bar, emit
+from venire.cli.shared.output import FORMAT, emit, show_progress
 
 
 @click.command("demo")
@@ -31,7 +31,7 @@ def command(folder: str, seed: int, data: str | None, form: str) -> None:
     from venire.demo.report import make_demo, write_demo
 
     root = Path(data or os.environ.get("VENIRE_DATA") or Path("..") / "shared" / "data")
-    with bar() as progress:
+    with show_progress() as progress:
         demo = make_demo(seed=seed, data=root, progress=progress)
         played, note, study = _played(Path(folder), demo.collection, seed, progress)
     page = write_demo(demo, Path(folder), played)

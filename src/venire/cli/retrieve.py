@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
+import polars as pl
 
+import venire
+from venire.cli.shared.options import TIES
 from venire.cli.shared.output import FORMAT, emit
-from venire.errors import BadSetting
-
-TIES = ("trec", "docid-ascending", "file-order")
+from venire.retrieval.retrieve import list_systems, split_names
 
 
 @click.command("retrieve")
@@ -22,22 +24,9 @@ TIES = ("trec", "docid-ascending", "file-order")
     metavar="NAME,...",
     help="Names of systems, or all.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    metavar="DIR",
-    required=True,
-    help="Write the runs here.",
-)
-@click.option("--depth", type=int, default=1000, show_default=True, help="Documents a topic.")
-@click.option(
-    "--ties",
-    type=click.Choice(TIES),
-    default="trec",
-    show_default=True,
-    help="Which of equally scored documents come first; file-order is that of the collection.",
-)
+@click.option("-o", "--output", metavar="DIR", required=True, help="Write the runs to this folder.")
+@click.option("--depth", type=int, default=1000, show_default=True, help="Documents per topic.")
+@TIES
 @click.option(
     "--fields",
     default="title",
@@ -46,44 +35,21 @@ TIES = ("trec", "docid-ascending", "file-order")
     help="Columns of the topics that make the query.",
 )
 @FORMAT
-def command(
-    collection: str,
-    systems: str,
-    folder: str,
-    depth: int,
-    ties: str,
-    fields: str,
-    form: str,
-) -> None:
+def command(collection: str, systems: str, output: str, form: str, **options: Any) -> None:
     """Search the documents of COLLECTION for its topics with classical systems.
 
     COLLECTION is a folder with topics (.tsv, .jsonl) and documents (.jsonl, .tsv), or
-    Cranfield as it is distributed. DIR gets one run a system, for venire pool, and the
+    Cranfield as it is distributed. DIR gets one run per system, for venire pool, and the
     grades of the collection as TREC qrels.
     """
-    from pathlib import Path
-
-    import polars as pl
-
-    from venire.formats import write_qrels, write_runs
-    from venire.formats.collection import read_collection
-    from venire.retrieval.systems import named, search_documents
-    from venire.tables.runs import Runs
-    from venire.tables.schema import counted
-
-    chosen = list(named(_names(systems)))
-    wanted = _names(fields)
-    if not wanted:
-        raise BadSetting("--fields names at least one column of the topics")
-    folder_read = read_collection(collection)
-    runs = search_documents(
-        folder_read.documents, folder_read.topics, chosen, depth=depth, ties=ties, fields=wanted
-    )
-    rows: list[dict[str, Any]] = []
-    for name in chosen:
-        run = Runs(runs.frame.filter(pl.col("run_id") == name))
-        path = Path(folder) / f"{name}.run"
-        write_runs(run, path)
+    names = list_systems(systems)
+    source = venire.read_collection(collection)
+    runs = venire.retrieve(source, names, **options)
+    rows = []
+    for name in names:
+        run = venire.Runs(runs.frame.filter(pl.col("run_id") == name))
+        path = Path(output) / f"{name}.run"
+        run.write(path)
         rows.append(
             {
                 "system": name,
@@ -92,30 +58,18 @@ def command(
                 "file": str(path),
             }
         )
-    for name, qrels in folder_read.qrels.items():
-        write_qrels(qrels, Path(folder) / f"{name}.qrels")
-    notes = [
-        f"{counted(folder_read.documents.height, 'document')}, "
-        f"{counted(folder_read.topics.height, 'topic')}",
-        *folder_read.notes,
-        *runs.notes,
-    ]
-    if ties != "trec":
-        notes.append(f"equal scores stand in the order {ties}; read the runs with that rule too")
+    for name, qrels in source.qrels.items():
+        qrels.write(Path(output) / f"{name}.qrels")
     emit(
         "retrieve",
         rows,
         form=form,
         settings={
             "collection": collection,
-            "systems": chosen,
-            "depth": depth,
-            "ties": ties,
-            "fields": wanted,
+            "systems": names,
+            "depth": options["depth"],
+            "ties": options["ties"],
+            "fields": split_names(options["fields"]),
         },
-        notes=notes,
+        notes=runs.notes,
     )
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]

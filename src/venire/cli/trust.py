@@ -6,35 +6,31 @@ from typing import Any
 
 import click
 
-from venire.cli.evaluate import DRAWS, KEEP, OVER, POSTERIOR, TIE
+import venire
 from venire.cli.shared.database import DATABASE
-from venire.cli.shared.options import SEED, read_judgments, reading
-from venire.cli.shared.output import FORMAT, emit
-from venire.errors import BadSetting, DataError, MissingColumns
+from venire.cli.shared.options import (
+    DRAWS,
+    KEEP_GOING,
+    LAST_REPEAT,
+    POSTERIOR,
+    SEED,
+    TIES,
+    TOPICS,
+    output_folder,
+    reading,
+)
+from venire.cli.shared.output import FORMAT, emit, write_folder
+from venire.cli.trust_campaigns import compare_campaigns
+from venire.errors import BadSetting
+from venire.reliability.repeatability import PAIRS
+from venire.reliability.trust import MEASURE
 
-
-def read_groups(path: str) -> dict[str, str]:
-    """Read a table with the columns run (or run_id) and group."""
-    from venire.formats import read_frame
-
-    frame, _ = read_frame(path)
-    if "run_id" in frame.columns and "run" not in frame.columns:
-        frame = frame.rename({"run_id": "run"})
-    missing = [name for name in ("run", "group") if name not in frame.columns]
-    if missing:
-        raise MissingColumns(missing, frame.columns, path, renamed=False)
-    out: dict[str, str] = {}
-    for run, group in frame.select("run", "group").iter_rows():
-        if run is None or group is None:
-            raise DataError(f"{path}: a row has no run or no group")
-        if out.setdefault(str(run), str(group)) != str(group):
-            raise DataError(f"{path}: run {run} is in two groups, {out[str(run)]} and {group}")
-    return out
-
-
-def _explained(row: dict[str, Any]) -> str:
-    step = "" if row["next_step"] == "none" else f"; next: {row['next_step']}"
-    return f"{row['risk']}: the number is the {row['what']}{step}"
+RISK_COLUMNS = ("risk", "verdict", "number", "reason")
+"""Columns of the table; one risk per line must fit a screen."""
+CAMPAIGN_OPTIONS = ("study", "database", "model", "pairs", "relevant_from")
+"""Options that only --campaign has."""
+RANKING_OPTIONS = ("judgments", "posterior", "draws", "depth", "groups")
+"""Options that --campaign does not have."""
 
 
 @click.command("trust")
@@ -45,20 +41,23 @@ def _explained(row: dict[str, Any]) -> str:
     "campaigns",
     multiple=True,
     metavar="NAME=FILE",
-    help="A group of annotators: judgments or qrels; or a campaign of --study. Repeatable; then "
-    "there is no QRELS.",
+    help="Group of annotators: judgments or qrels, or a campaign of --study. Repeatable; there is "
+    "then no QRELS.",
 )
-@click.option("--study", metavar="NAME", help="Where campaigns without a FILE, and runs, are.")
+@click.option("--study", metavar="NAME", help="Study of the campaigns without a FILE, and of runs.")
 @DATABASE
 @click.option(
-    "--model", default="majority", show_default=True, help="What settles a campaign's judgments."
+    "--model",
+    default="majority",
+    show_default=True,
+    help="Model that settles the judgments of a campaign.",
 )
 @click.option(
     "--pairs",
-    type=click.Choice(("shared", "own")),
+    type=click.Choice(PAIRS),
     default="shared",
     show_default=True,
-    help="Score campaigns on the pairs all of them judged, or each on its own.",
+    help="Score campaigns on the pairs that all of them judged, or each on its own.",
 )
 @click.option(
     "--relevant-from", type=int, help="Smallest relevant grade, for the agreement of campaigns."
@@ -66,9 +65,9 @@ def _explained(row: dict[str, Any]) -> str:
 @click.option(
     "--judgments",
     metavar="FILE",
-    help="Judgments by others of pairs of the qrels; without them two risks are not checked.",
+    help="Judgments of pairs of the qrels by other annotators; without, two risks are not checked.",
 )
-@reading("By default the last, by judged_at or else by the order of the rows.")
+@reading(LAST_REPEAT)
 @POSTERIOR
 @DRAWS
 @click.option(
@@ -80,148 +79,63 @@ def _explained(row: dict[str, Any]) -> str:
     "measures",
     multiple=True,
     metavar="M",
-    help="What ranks the runs, as ir_measures spells it: AP (the default), nDCG@10, AP(rel=2). "
-    "Repeatable with --campaign; there AP, nDCG and P@10 are the default.",
+    help="Measure that ranks the runs, as ir_measures spells it: AP (the default), nDCG@10, "
+    "AP(rel=2). With --campaign repeatable, by default AP, nDCG and P@10.",
 )
 @click.option(
     "--groups",
     metavar="FILE",
-    help="A table with the columns run, group: runs of one group are left out together.",
+    help="Table with the columns run, group: runs of one group are left out together.",
 )
-@OVER
-@TIE
+@TOPICS
+@TIES
 @click.option(
     "--permutations",
     type=click.IntRange(min=1),
     default=1000,
     show_default=True,
-    help="Of each test.",
+    help="Number of permutations per test.",
 )
-@KEEP
+@KEEP_GOING
 @SEED
-@click.option(
-    "-o",
-    "--output",
-    "folder",
-    metavar="DIR",
-    help="Write report.html and a CSV file for each table.",
-)
+@output_folder("report.html and a CSV file per table")
 @FORMAT
 def command(
     qrels: str | None,
     runs: tuple[str, ...],
     campaigns: tuple[str, ...],
-    study: str | None,
-    database: str,
-    model: str,
-    pairs: str,
-    relevant_from: int | None,
-    judgments: str | None,
-    columns: str | None,
-    scale: str | None,
-    drop_labels: tuple[str, ...],
-    repeats: str | None,
-    posterior: str | None,
-    draws: int,
-    depth: int,
     measures: tuple[str, ...],
-    groups: str | None,
-    topics: str,
-    ties: str,
-    permutations: int,
-    keep_going: bool,
-    seed: int,
-    folder: str | None,
+    output: str | None,
     form: str,
+    **options: Any,
 ) -> None:
-    """Say how far the ranking of runs under QRELS can be trusted: one row a risk.
+    """Assess how far the ranking of runs under QRELS can be trusted: one row per risk.
 
     RUN is a run as for venire evaluate, or a folder with *.run files.
 
     The verdict is green, amber, red, or not checked, with the number that decides it, the
     reason, and the cheapest next step. With --campaign, systems are ranked under each group of
-    annotators instead: one row a measure and two groups.
+    annotators instead: one row per measure and two groups.
     """
     if campaigns:
-        if judgments or posterior or groups:
-            raise BadSetting("--judgments, --posterior and --groups are not for --campaign")
-        from venire.cli.repeatability import run as compare_campaigns
-
-        compare_campaigns(
-            campaigns,
-            runs if qrels is None else (qrels, *runs),
-            measures=measures,
-            study=study,
-            database=database,
-            model=model,
-            pairs=pairs,
-            reading={"columns": columns, "scale": scale, "drop_labels": drop_labels,
-                     "repeats": repeats},
-            folder=folder,
-            form=form,
-            keep_going=keep_going,
-            options={"relevant_from": relevant_from, "topics": topics, "ties": ties,
-                     "permutations": permutations, "seed": seed},
-        )  # fmt: skip
+        _refuse(options, ("judgments", "posterior", "groups"), "cannot be used with --campaign")
+        shared = {name: value for name, value in options.items() if name not in RANKING_OPTIONS}
+        paths = runs if qrels is None else (qrels, *runs)
+        compare_campaigns(campaigns, paths, measures, output=output, form=form, **shared)
         return
     if qrels is None or not runs:
-        raise click.UsageError("name QRELS and RUN..., or the groups with --campaign NAME=FILE")
-    if study is not None or relevant_from is not None:
-        raise BadSetting("--study and --relevant-from are for --campaign")
+        raise click.UsageError("Name QRELS and RUN..., or groups with --campaign NAME=FILE.")
+    _refuse(options, ("study", "relevant_from"), "needs --campaign")
     if len(measures) > 1:
-        raise BadSetting("name one measure; several are for --campaign")
-    measure = measures[0] if measures else "AP"
-    from venire.evaluation.uncertain import GradeProbabilities
-    from venire.formats.run_files import read_run_files
-    from venire.reliability.summary import assess_ranking
-    from venire.tables.qrels import Qrels
-
-    if judgments is None and (columns or scale or drop_labels or repeats):
-        raise BadSetting(
-            "--columns, --scale, --drop-label and --repeats say how --judgments is read"
-        )
-    graded = Qrels.read(qrels).require_rows(qrels)
-    table = read_run_files(runs, keep_going=keep_going)
-    notes = list(table.notes)
-    others = None
-    if judgments is not None:
-        others = read_judgments(
-            judgments,
-            columns=columns,
-            scale=scale,
-            drop_labels=drop_labels,
-            repeats=repeats or "last",
-        )
-    result = assess_ranking(
-        graded,
-        table,
-        measure,
-        judgments=others,
-        posterior=None if posterior is None else GradeProbabilities.read(posterior),
-        draws=draws,
-        depth=depth,
-        groups=None if groups is None else read_groups(groups),
-        topics=topics,
-        ties=ties,
-        permutations=permutations,
-        seed=seed,
-    )
-    notes += result.notes
-    if folder:
-        from venire.report.trust import write_trust
-
-        write_trust(result, folder)
-        if form != "json":
-            notes.append(f"written to {folder}; look at report.html there")
+        raise BadSetting("must be one measure without --campaign", argument="measures")
+    options = {name: value for name, value in options.items() if name not in CAMPAIGN_OPTIONS}
+    result = venire.trust(qrels, runs, *(measures or (MEASURE,)), **options)
+    notes = [*result.notes, *write_folder(result, output, form)]
     rows = result.rows
     if form == "table":
-        # One line a risk must fit a screen; what the number is, and what to do, follow.
-        notes = [*(_explained(row) for row in rows), *notes]
-        rows = [
-            {name: row[name] for name in ("risk", "verdict", "number", "reason")} for row in rows
-        ]
-        for row in rows:
-            row["number"] = "-" if row["number"] is None else f"{row['number']:.4f}"
+        notes = [*map(_explain_risk, rows), *notes]
+        rows = [_shorten_risk(row) for row in rows]
+    judgments, posterior = options["judgments"], options["posterior"]
     emit(
         "trust",
         rows,
@@ -230,19 +144,35 @@ def command(
             "qrels": qrels,
             "runs": list(runs),
             "judgments": judgments,
-            "columns": columns,
-            "scale": scale,
-            "drop_labels": list(drop_labels),
-            "repeats": repeats or "last" if judgments else None,
+            "columns": options["columns"],
+            "scale": options["scale"],
+            "drop_labels": list(options["drop_labels"]),
+            "repeats": options["repeats"] or "last" if judgments else None,
             "posterior": posterior,
-            "draws": draws if posterior else None,
-            "depth": depth,
+            "draws": options["draws"] if posterior else None,
+            "depth": options["depth"],
             "measure": str(result.leave_one_out.measure),
-            "groups": groups,
-            "topics": topics,
-            "ties": ties,
-            "permutations": permutations,
-            "seed": seed,
+            "groups": options["groups"],
+            "topics": options["topics"],
+            "ties": options["ties"],
+            "permutations": options["permutations"],
+            "seed": options["seed"],
         },
         notes=notes,
     )
+
+
+def _refuse(options: dict[str, Any], names: tuple[str, ...], reason: str) -> None:
+    for name in names:
+        if options[name] is not None:
+            raise BadSetting(reason, argument=name, value=options[name])
+
+
+def _explain_risk(row: dict[str, Any]) -> str:
+    step = "" if row["next_step"] == "none" else f"; next: {row['next_step']}"
+    return f"{row['risk']}: the number is the {row['what']}{step}"
+
+
+def _shorten_risk(row: dict[str, Any]) -> dict[str, Any]:
+    number = "-" if row["number"] is None else f"{row['number']:.4f}"
+    return {name: row[name] for name in RISK_COLUMNS} | {"number": number}

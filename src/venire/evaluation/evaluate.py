@@ -145,10 +145,12 @@ def evaluate(
 
 def _refuse_combinations(by_topic: bool, posterior: bool, sampling_intervals: bool) -> None:
     if posterior and sampling_intervals:
-        raise BadSetting("cannot be combined with `posterior`", argument="sampling_intervals")
+        raise BadSetting(
+            "cannot be combined with intervals of a posterior", argument="sampling_intervals"
+        )
     if by_topic and (posterior or sampling_intervals):
         raise BadSetting(
-            "gives intervals of averages and cannot be combined with `by_topic`",
+            "gives intervals of averages; scores by topic have none",
             argument="posterior" if posterior else "sampling_intervals",
         )
 

@@ -56,7 +56,7 @@ def load_judgments(
     """
     options = options or ReadingOptions()
     if isinstance(source, Judgments):
-        refuse_options(options, "is for files and dataframes, and `judgments` is a table already")
+        refuse_options(options, "is for files and dataframes; these judgments are a table already")
         return source
     arguments = options.to_arguments()
     arguments["repeats"] = options.repeats or default_repeats
@@ -65,14 +65,14 @@ def load_judgments(
     return require_rows(Judgments.of(source, **arguments), "the judgments")
 
 
-def refuse_options(options: ReadingOptions, reason: str, hint: str = "") -> None:
+def refuse_options(options: ReadingOptions, reason: str, code: str | None = None) -> None:
     """Raise BadSetting about the first option that is set, if one is."""
     if options.is_default:
         return
     unset = ReadingOptions()
     names = ("columns", "scale", "drop_labels", "repeats")
     name = next(name for name in names if getattr(options, name) != getattr(unset, name))
-    raise BadSetting(reason, argument=name, value=getattr(options, name), hint=hint)
+    raise BadSetting(reason, argument=name, value=getattr(options, name), code=code)
 
 
 def load_qrels(
@@ -123,6 +123,8 @@ def load_runs(source: RunsLike, *, keep_going: bool = False) -> Runs:
     if is_path(source):
         return read_run_files([source], keep_going=keep_going)
     if isinstance(source, list | tuple | set | frozenset) and all(map(is_path, source)):
+        if not source:
+            raise BadSetting("must name at least one file or folder", argument="runs")
         return read_run_files(list(source), keep_going=keep_going)
     if _is_nested(source):
         return Runs.from_dict(source)

@@ -5,16 +5,15 @@ import polars as pl
 import pytest
 
 from venire import Qrels
-from venire.cli.aggregate import RULES
-from venire.cli.shared.options import REPEATS
-from venire.tables.judgments import REPEATS as TABLE_REPEATS
+from venire.aggregation.posterior import RULES
+from venire.cli.aggregate import command
+from venire.tables.judgments import REPEATS
 
 
 def test_choices_are_those_of_the_library():
-    from venire.aggregation import posterior
-
-    assert posterior.RULES == RULES
-    assert REPEATS == TABLE_REPEATS
+    choices = {option.name: getattr(option.type, "choices", ()) for option in command.params}
+    assert tuple(choices["rule"]) == RULES
+    assert tuple(choices["repeats"]) == REPEATS
 
 
 def test_json_is_one_object_with_settings_rows_and_notes(venire_json, judgments):
@@ -180,8 +179,16 @@ BAD = {
         ["--model", "ordinal-mixture", "--set", "restarts=few"],
         ["restarts='few' is not a whole number"],
     ),
-    "a value without a name": (HEAD + "q,a,x,1\n", ["--set", "binary"], ["name=value"]),
-    "a setting without a value": (HEAD + "q,a,x,1\n", ["--set", "members="], ["name=value"]),
+    "a value without a name": (
+        HEAD + "q,a,x,1\n",
+        ["--set", "binary"],
+        ["--set must be NAME=VALUE"],
+    ),
+    "a setting without a value": (
+        HEAD + "q,a,x,1\n",
+        ["--set", "members="],
+        ["--set must be NAME=VALUE"],
+    ),
     "unknown member": (
         HEAD + "q,a,x,1\n",
         ["--set", "members=binary,ordinal-mixtur"],
@@ -191,14 +198,18 @@ BAD = {
     "two golds": (
         HEAD + "q,a,x,1\n",
         ["--gold", "x", "--gold-column", "y"],
-        ["--gold or --gold-column, not both"],
+        ["--gold-column cannot be combined with gold qrels"],
     ),
     "many models to one qrels": (
         HEAD + "q,a,x,1\n",
         ["--model", "all", "--qrels", "x"],
-        ["--qrels writes the grades of one model"],
+        ["--qrels needs one model"],
     ),
-    "bad mapping": (HEAD + "q,a,x,1\n", ["--columns", "query_id"], ["name=value"]),
+    "bad mapping": (
+        HEAD + "q,a,x,1\n",
+        ["--columns", "query_id"],
+        ["--columns must be NAME=VALUE"],
+    ),
     "repeats refused": (
         HEAD + "q,a,x,1\nq,a,x,0\n",
         ["--repeats", "error"],

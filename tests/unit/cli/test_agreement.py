@@ -3,7 +3,7 @@ import json
 import polars as pl
 import pytest
 
-from venire.cli.agreement import BY
+from venire.cli.agreement import VIEWS
 
 
 def figures(result):
@@ -47,7 +47,7 @@ def test_a_seed_is_a_result(venire, judgments):
     assert runs[0] == runs[1]
 
 
-@pytest.mark.parametrize("by", BY)
+@pytest.mark.parametrize("by", VIEWS)
 def test_by(venire_json, judgments, by):
     rows = venire_json("agreement", judgments, "--by", by)["rows"]
     first = {"topic": "query_id", "grade": "grade", "annotator": "annotator_id"}[by]
@@ -101,7 +101,7 @@ def test_one_label_is_undefined_never_nan(venire, venire_json, tmp_path):
     assert status == 0
     assert "nan" not in out + err
     assert "note: Krippendorff's alpha (ordinal) is undefined, only one label used." in err
-    for by in BY:
+    for by in VIEWS:
         json.dumps(venire_json("agreement", path, "--by", by), allow_nan=False)
 
 

@@ -68,7 +68,7 @@ def test_simulate_campaign(venire_json, venire_error, files, runs):
     assert pilot["settings"]["crowd"]["confusion"] is not None
     assert pilot["settings"]["crowd"]["seconds"] == 9
     said = venire_error("simulate", "campaign", files / "qrels", *runs, "--overlap", "one")
-    assert "--overlap is whole numbers" in said
+    assert "--overlap must be whole numbers" in said
 
 
 @pytest.fixture
@@ -99,7 +99,9 @@ def test_a_campaign_by_files(venire_json, venire_error, study, tmp_path):
     assert made["rows"] == [
         {"file": "mturk-1.csv", "hits": 1, "assignments": 1, "documents": 6, "gold": 2}
     ]
-    assert "is there already" in venire_error("study", "crowd", "export", *where, "-o", out)
+    assert "--output must be a new folder" in venire_error(
+        "study", "crowd", "export", *where, "-o", out
+    )
     hit = first(out / "mturk-1.csv")["hit"]
     grades = {f"Answer.grade_{at}": "1" for at in range(1, 9)}
     row = {"AssignmentId": "A", "WorkerId": "W", "AssignmentStatus": "Submitted",

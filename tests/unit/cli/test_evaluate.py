@@ -121,7 +121,10 @@ def test_sampling_intervals(tmp_path, venire):
     assert code == 0
     row = json.loads(out)["rows"][0]
     assert row["xinfAP(corrected=True) low"] < row["xinfAP(corrected=True)"]
-    for extra, said in ((("--by-topic",), "averages"), (("--posterior", "x"), "not both")):
+    for extra, said in (
+        (("--by-topic",), "averages"),
+        (("--posterior", "x"), "cannot be combined"),
+    ):
         assert said in venire(*ask, *extra)[2]
     assert "needs a measure of a sample" in venire(*ask[:3], "-m", "AP", ask[-1])[2]
     sample.write_text("q adaptive:move-to-front d0 1\nq adaptive:move-to-front d1 -1\n")

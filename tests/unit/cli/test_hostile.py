@@ -105,7 +105,8 @@ def test_an_empty_list_of_numbers(venire, option, tmp_path):
     (tmp_path / "a.run").write_bytes(GOOD)
     status, _, err = venire("pool", tmp_path / "a.run", "--strategy", "stratified", option, "")
     assert status == 2
-    assert f"{option} is numbers with commas between, not ''" in err
+    assert f"{option} must be " in err
+    assert "numbers separated by commas, for example 1,3,5 (got '')" in err
 
 
 def test_nul_in_an_id_of_a_table(venire, tmp_path):

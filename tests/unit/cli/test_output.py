@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from venire.cli.shared.output import bar, emit
+from venire.cli.shared.output import emit, show_progress
 from venire.progress import Event
 
 ROWS = [{"name": "a", "value": 0.123456789, "n": 1234}, {"name": "b,c", "value": None, "n": 5}]
@@ -54,7 +54,7 @@ def test_json_never_says_nan(capsys, value):
 
 
 def test_a_task_is_said_once_where_there_is_no_terminal(capsys):
-    with bar(enabled=False) as progress:
+    with show_progress(enabled=False) as progress:
         for done in range(50):
             progress(Event("a long task", done, None, f"{done} steps"))
         progress(Event("another", 0, None))

@@ -109,9 +109,9 @@ def test_by_run_and_by_topic(runs, venire_json):
     ("options", "said"),
     [
         (["--depth", "0"], "depth is at least 1"),
-        (["--depth", "ten"], "--depth is numbers"),
-        (["--depth", "5,10", "-o", "x.csv"], "several depths"),
-        (["--depth", "5,10", "--strategy", "fused"], "several depths"),
+        (["--depth", "ten"], "--depth must be whole numbers"),
+        (["--depth", "5,10", "-o", "x.csv"], "--depth must be one number"),
+        (["--depth", "5,10", "--strategy", "fused"], "--depth must be one number"),
         (["--budget", "5"], "depth has no setting budget"),
         (["--judged", "x"], "--judged is for adaptive"),
         (["--strategy", "fused", "--budget", "0"], "budget is at least 1"),
@@ -137,7 +137,7 @@ def test_no_runs(tmp_path, venire):
 
 
 def test_choices_are_those_of_the_library():
-    assert tuple(SETTINGS) == pool.STRATEGIES
-    assert retrieve.TIES == TIES
-    ties = next(option for option in pool.command.params if option.name == "ties")
-    assert tuple(ties.type.choices) == TIES
+    choices = {option.name: getattr(option.type, "choices", ()) for option in pool.command.params}
+    assert tuple(choices["strategy"]) == tuple(SETTINGS)
+    ties = [option for option in retrieve.command.params if option.name == "ties"]
+    assert [tuple(choices["ties"]), *(tuple(option.type.choices) for option in ties)] == [TIES] * 2

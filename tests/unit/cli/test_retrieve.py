@@ -48,7 +48,7 @@ def test_depth_ties_and_fields(folder, tmp_path, venire_json):
         (["--system", ","], "name at least one system"),
         (["--depth", "0"], "depth is at least 1"),
         (["--fields", "narrativ"], "missing column narrativ"),
-        (["--fields", ","], "--fields names at least one"),
+        (["--fields", ","], "--fields must name at least one"),
         (["--ties", "random"], "random"),
     ],
 )

@@ -1,6 +1,6 @@
 import pytest
 
-from venire.cli.simulate import pools as simulate
+from venire.cli.simulate import group as simulate
 from venire.tables.runs import TIES
 
 ARTICLE = {"A": [3, 7, 12, 5, 9], "B": [7, 3, 15, 22, 5], "C": [12, 40, 3, 7, 18]}
@@ -85,22 +85,25 @@ def test_output_to_a_file(truth, tmp_path, venire):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("pools", "QRELS"), "name the runs too"),
+        (("pools", "QRELS"), "must be passed with qrels"),
         (("pools", "QRELS", "RUNS", "--depth", "0"), "at least 1"),
-        (("pools", "QRELS", "RUNS", "--depth", "ten"), "--depth is numbers"),
-        (("pools", "QRELS", "RUNS", "--depth", ","), "--depth is numbers with commas between"),
-        (("pools", "QRELS", "RUNS", "--by", "run"), "name its --depth"),
-        (("pools", "QRELS", "RUNS", "--by", "run", "--depth", "1,2"), "one --depth"),
+        (("pools", "QRELS", "RUNS", "--depth", "ten"), "--depth must be whole numbers"),
+        (
+            ("pools", "QRELS", "RUNS", "--depth", ","),
+            "must be whole numbers separated by commas",
+        ),
+        (("pools", "QRELS", "RUNS", "--by", "run"), "--depth must be one number"),
+        (("pools", "QRELS", "RUNS", "--by", "run", "--depth", "1,2"), "--depth must be one number"),
         (("pools", "QRELS", "RUNS", "--members", "D"), "Unknown run 'D'"),
         (
             ("pools", "QRELS", "RUNS", "--depth", "1", "--by", "left-out", "--members", "A"),
-            "without --members",
+            "--members cannot be set",
         ),
         (("pools", "QRELS", "RUNS", "-m", "APP"), "APP"),
         (("pools", "nothing", "RUNS"), "there is no such file"),
         (("assessors", "QRELS", "RUNS"), "--keep"),
-        (("assessors", "QRELS", "RUNS", "--keep", "most"), "--keep is 0.7"),
-        (("assessors", "QRELS", "RUNS", "--keep", "2=most"), "--keep is 0.7"),
+        (("assessors", "QRELS", "RUNS", "--keep", "most"), "--keep must be a probability"),
+        (("assessors", "QRELS", "RUNS", "--keep", "2=most"), "--keep must be a probability"),
         (("assessors", "QRELS", "RUNS", "--keep", "2=0.5,"), "no rate for grade 1"),
         (("assessors", "QRELS", "RUNS", "--keep", "2"), "0 to 1"),
         (("assessors", "QRELS", "RUNS", "--keep", "1", "--favour", "D"), "Unknown run 'D'"),

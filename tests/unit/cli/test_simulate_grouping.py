@@ -190,7 +190,7 @@ def test_texts_are_grouped_by_the_same_code(tmp_path, venire_json):
     ("options", "said"),
     [
         (("--methods", "leader"), "need vectors"),
-        (("--encoder", "wordllama", "--vectors", "V"), "name one of the two"),
+        (("--encoder", "wordllama", "--vectors", "V"), "cannot be combined with precomputed"),
         (("--encoder", "word-llama", "--methods", "leader"), "Did you mean 'wordllama'"),
         (("--vectors", "V", "--methods", "leeder"), "Did you mean 'leader'"),
         (("--vectors", "V", "--annotators", "tipical"), "Did you mean 'typical'"),

@@ -49,10 +49,10 @@ def test_a_row_a_measure_and_two_groups(venire_json, arguments, files):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--campaign", "other"], "--study names where other is"),
+        (["--campaign", "other"], "name the study with --study"),
         (["--campaign", "=x"], "NAME=FILE"),
-        (["--campaign", "wave=again"], "is there twice"),
-        (["--judgments", "x"], "are not for --campaign"),
+        (["--campaign", "wave=again"], "names wave twice"),
+        (["--judgments", "x"], "cannot be used with --campaign"),
     ],
 )
 def test_wrong_campaigns_are_told(venire_error, arguments, more, said):
@@ -62,5 +62,5 @@ def test_wrong_campaigns_are_told(venire_error, arguments, more, said):
 def test_options_of_campaigns_need_campaigns(venire_error, files):
     assert "--campaign" in venire_error("trust", files / "expert")
     plain = ["trust", files / "expert", files / "good.run", files / "poor.run"]
-    assert "for --campaign" in venire_error(*plain, "--relevant-from", "1")
+    assert "needs --campaign" in venire_error(*plain, "--relevant-from", "1")
     assert "one measure" in venire_error(*plain, "-m", "AP", "-m", "P@1")

@@ -25,8 +25,8 @@ DATABASE = click.option(
 
 
 @contextmanager
-def opened(database: str, *, make: bool = False) -> Iterator[Store]:
-    """The store of a folder or a URL, with all its tables; only ``make`` makes a new one."""
+def open_store(database: str, *, make: bool = False) -> Iterator[Store]:
+    """Open the store of a folder or a URL, its tables up to date; only ``make`` creates one."""
     from venire.server.store.schema import upgrade
     from venire.server.store.session import Store
 

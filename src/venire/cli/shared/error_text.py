@@ -27,6 +27,8 @@ HINTS: dict[str, Callable[[Any], str]] = {
         if error.likely_platform
         else f"Map renamed columns with --columns {error.missing[0]}=NAME."
     ),
+    "no-judgments": lambda error: "Pass them with --judgments.",
+    "no-single-qrels": lambda error: "Name one with --truth, or pass --pilot.",
     "unknown-scale": lambda error: "Pass the scale, for example --scale 0,1,2.",
 }
 """What to do about an error, by its code, where the Python hint names an argument."""

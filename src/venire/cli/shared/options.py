@@ -1,39 +1,83 @@
-"""Options that several commands share."""
+"""Options that several commands share, and how their text is read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from venire.errors import BadSetting
-
-if TYPE_CHECKING:
-    from venire.tables.judgments import Judgments
+from venire.evaluation.score import TOPICS as TOPIC_CHOICES
+from venire.formats.reading_options import ReadingOptions
+from venire.settings import rules
+from venire.tables.runs import TIES as TIE_CHOICES
 
 F = TypeVar("F", bound=Callable[..., Any])
-REPEATS = ("last", "all", "first", "error")
+READING = {rule.name: rule for rule in rules(ReadingOptions)}
 
 
-def pairs(text: str | None, option: str) -> dict[str, str]:
-    """Read ``a=b,c=d``."""
-    out: dict[str, str] = {}
-    for part in (text or "").split(","):
-        if not part.strip():
-            continue
-        name, equals, value = part.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise BadSetting(f"{option} is written name=value,name=value; {part!r} is not")
-        out[name.strip()] = value.strip()
-    return out
+def read_numbers(kind: type[int] | type[float] = int) -> Callable[..., Any]:
+    """Return a callback that reads numbers with commas between them: ``10,50,100``.
+
+    Raises
+    ------
+    BadSetting
+        For other text, and for no number.
+    """
+
+    def read(
+        context: click.Context, parameter: click.Parameter, text: str | None
+    ) -> tuple[float, ...] | None:
+        if text is None:
+            return None
+        try:
+            numbers = tuple(kind(part) for part in text.split(",") if part.strip())
+        except ValueError:
+            numbers = ()
+        if not numbers:
+            kinds = "whole numbers" if kind is int else "numbers"
+            raise BadSetting(
+                f"must be {kinds} separated by commas, for example 1,3,5 (got {text!r})",
+                argument=parameter.name or "",
+                value=text,
+            )
+        return numbers
+
+    return read
 
 
-def setting_value(text: str) -> Any:
-    """Read a setting given on the command line: number, yes/no, none or text."""
-    words = {"true": True, "yes": True, "false": False, "no": False}
-    if text.lower() in words:
-        return words[text.lower()]
+def join_numbers(numbers: tuple[float, ...] | None) -> str | None:
+    """Return numbers as an option writes them."""
+    return None if numbers is None else ",".join(map(str, numbers))
+
+
+def read_settings(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Read ``NAME=VALUE,NAME=VALUE``, any number of times.
+
+    A part without a name continues the value before it: ``members=mean,glad,restarts=3``.
+    """
+    settings: dict[str, Any] = {}
+    for text in texts:
+        parts: list[str] = []
+        for part in text.split(","):
+            if parts and "=" not in part:
+                parts[-1] = f"{parts[-1]},{part}"
+            else:
+                parts.append(part)
+        for part in parts:
+            name, equals, value = part.partition("=")
+            if not equals or not name.strip() or not value.strip():
+                raise BadSetting(f"must be NAME=VALUE (got {part!r})", argument="settings")
+            settings[name.strip()] = read_value(value.strip())
+    return settings
+
+
+def read_value(text: str) -> Any:
+    """Read the value of a setting: a number, true or false, or text."""
+    truths = {"true": True, "yes": True, "false": False, "no": False}
+    if text.lower() in truths:
+        return truths[text.lower()]
     for kind in (int, float):
         try:
             return kind(text)
@@ -43,64 +87,99 @@ def setting_value(text: str) -> Any:
 
 
 SEED = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the random numbers.",
 )
-COLUMNS = click.option(
-    "--columns",
-    metavar="OURS=THEIRS,...",
-    help="Column names of the file, for example query_id=topicID,annotator_id=workerID.",
-)
-SCALE = click.option(
-    "--scale", help="The whole scale, worst first: 0,1,2 or bad,fair,good or 0=bad,1=good."
-)
-DROP_LABELS = click.option(
-    "--drop-label",
-    "drop_labels",
+MEASURES = click.option(
+    "-m",
+    "--measure",
+    "measures",
     multiple=True,
-    metavar="LABEL",
-    help="A label that says 'cannot judge'; left out and counted. Repeatable.",
+    metavar="M",
+    help="Measure as ir_measures spells it: AP, nDCG@10, P(rel=2)@5. Repeatable.",
 )
+MEASURE = click.option(
+    "-m",
+    "--measure",
+    default="AP",
+    show_default=True,
+    metavar="M",
+    help="Measure of the systems, as ir_measures spells it.",
+)
+TIES = click.option(
+    "--ties",
+    type=click.Choice(TIE_CHOICES),
+    default="trec",
+    show_default=True,
+    help="Order of documents with equal scores.",
+)
+TOPICS = click.option(
+    "--topics",
+    type=click.Choice(TOPIC_CHOICES),
+    default="qrels",
+    show_default=True,
+    help="Average over all topics of the qrels (a missing one counts 0), or over those of a run.",
+)
+KEEP_GOING = click.option(
+    "--keep-going", is_flag=True, help="Leave out run files that cannot be read, and note them."
+)
+POSTERIOR = click.option(
+    "--posterior",
+    metavar="DIR",
+    help="Folder that venire aggregate -o wrote: adds the effect of uncertain grades.",
+)
+DRAWS = click.option(
+    "--draws",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    help="Number of qrels drawn from the posterior.",
+)
+RELEVANT_FROM = click.option(
+    "--relevant-from", type=int, default=1, show_default=True, help="Smallest relevant grade."
+)
+OUTPUT_FILE = click.option("-o", "--output", metavar="FILE", help="Write the result to a file.")
 
 
-def reading(default: str) -> Callable[[F], F]:
-    """Add the options that say how JUDGMENTS is read.
+def output_folder(contents: str) -> Callable[[F], F]:
+    """Return the option ``-o DIR`` of a command that writes tables and a page."""
+    return click.option("-o", "--output", metavar="DIR", help=f"Write {contents} to this folder.")
+
+
+def reading(repeats: str) -> Callable[[F], F]:
+    """Add the options of :class:`venire.formats.reading_options.ReadingOptions`.
 
     Parameters
     ----------
-    default : str
-        What counts, without ``--repeats``, where an annotator judged a pair again; in words.
+    repeats : str
+        Sentence that says which judgment counts without ``--repeats``.
     """
+    options = (
+        click.option("--columns", metavar="OURS=THEIRS,...", help=READING["columns"].words),
+        click.option("--scale", help=READING["scale"].words),
+        click.option(
+            "--drop-label",
+            "drop_labels",
+            multiple=True,
+            metavar="LABEL",
+            help=f"{READING['drop_labels'].words} Repeatable.",
+        ),
+        click.option(
+            "--repeats",
+            type=click.Choice(READING["repeats"].choices),
+            help=f"{READING['repeats'].words} {repeats}",
+        ),
+    )
 
     def add(function: F) -> F:
-        repeats = click.option(
-            "--repeats",
-            type=click.Choice(REPEATS),
-            help=f"Which judgment counts where an annotator judged a pair again. {default}",
-        )
-        for option in (repeats, DROP_LABELS, SCALE, COLUMNS):
+        for option in reversed(options):
             function = option(function)
         return function
 
     return add
 
 
-def read_judgments(
-    path: str,
-    *,
-    columns: str | None,
-    scale: str | None,
-    drop_labels: tuple[str, ...],
-    repeats: str | None,
-) -> Judgments:
-    """Read JUDGMENTS as those options say; an empty table is an error."""
-    from venire.formats import require_rows
-    from venire.tables.judgments import Judgments
-
-    table = Judgments.read(
-        path,
-        columns=pairs(columns, "--columns"),
-        scale=scale,
-        drop_labels=drop_labels,
-        repeats=repeats,
-    )
-    return require_rows(table, path)
+LAST_REPEAT = "By default the last, by judged_at or else by the order of the rows."

@@ -58,12 +58,27 @@ def emit(
     else:
         write_bytes(output, text.encode())
     if form != "json":
-        for note in notes:
-            click.echo(f"note: {note}", err=True)
+        print_notes(notes)
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """Print notes on standard error."""
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+
+
+def write_folder(result: Any, folder: str | None, form: str) -> list[str]:
+    """Write the tables and the page of a result; return the note that says where they are."""
+    if not folder:
+        return []
+    from venire.report.write_report import write_report
+
+    page = write_report(result, folder)
+    return [] if form == "json" else [f"written to {folder}; open {page}"]
 
 
 def _plain(value: Any) -> Any:
-    """Return a value JSON can say; a number that is none is null."""
+    """Return a value as JSON has it; numbers that are not finite become null."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -88,13 +103,14 @@ def _csv(rows: Rows) -> str:
 
 
 def _table(rows: Rows, digits: int) -> str:
-    """Return aligned columns: text to the left, numbers to the right."""
+    """Return aligned columns: text left, numbers right."""
     if not rows:
         return "(no rows)\n"
     heads = list(rows[0])
     cells = [[cell(row[head], digits) for head in heads] for row in rows]
     right = [all(not isinstance(row[head], str) for row in rows) for head in heads]
-    widths = [max(len(line[at]) for line in [heads, *cells]) for at in range(len(heads))]
+    columns = zip(heads, *cells, strict=True)
+    widths = [max(map(len, column)) for column in columns]
     lines = []
     for line in [heads, ["-" * width for width in widths], *cells]:
         parts = [
@@ -106,19 +122,22 @@ def _table(rows: Rows, digits: int) -> str:
 
 
 @contextmanager
-def bar(*, enabled: bool | None = None) -> Iterator[Progress]:
-    """Give a progress callable that draws on standard error where that is a terminal."""
+def show_progress(*, enabled: bool | None = None) -> Iterator[Progress]:
+    """Yield a progress callable that draws a bar on standard error, if that is a terminal.
+
+    Elsewhere it prints a line per task of unknown length, such as the first compilation.
+    """
     if enabled is None:
         enabled = sys.stderr.isatty()
     if not enabled:
-        said: set[str] = set()
+        printed: set[str] = set()
 
-        def plain(event: Event) -> None:
-            if event.total is None and event.task not in said:
-                said.add(event.task)
+        def print_line(event: Event) -> None:
+            if event.total is None and event.task not in printed:
+                printed.add(event.task)
                 click.echo(f"{event.task} ...", err=True)
 
-        yield plain
+        yield print_line
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn

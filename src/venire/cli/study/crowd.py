@@ -7,74 +7,72 @@ from pathlib import Path
 import click
 
 from venire import plugins
-from venire.cli.shared.database import DATABASE, opened
-from venire.cli.shared.options import pairs
+from venire.cli.shared.database import DATABASE, open_store
 from venire.cli.shared.output import FORMAT, emit
 from venire.errors import BadSetting
+from venire.formats.reading_options import parse_columns
 
-CAMPAIGN = click.option("--campaign", required=True, metavar="NAME", help="The campaign.")
+CAMPAIGN = click.option("--campaign", required=True, metavar="NAME", help="Name of the campaign.")
 PLATFORM = click.option(
-    "--platform", type=click.Choice(plugins.names("platform")), required=True, help="Whose files."
+    "--platform", type=click.Choice(plugins.names("platform")), required=True, help="Crowd platform."
 )
 COLUMNS = click.option(
     "--columns", metavar="THEIRS=FILE,...",
-    help="Where columns were renamed: the platform's name and the file's.",
+    help="Renamed columns: the platform's name and the file's.",
 )  # fmt: skip
 
 
 @click.group("crowd")
-def group() -> None:
-    """Run a campaign on a crowd platform by files, without the web."""
+def command() -> None:
+    """Run a campaign on a crowd platform through files."""
 
 
-@group.command("export")
+@command.command("export")
 @click.argument("study")
 @CAMPAIGN
 @PLATFORM
-@click.option(
-    "-o", "--output", "folder", required=True, metavar="DIR", help="Where the files go; new."
-)
+@click.option("-o", "--output", required=True, metavar="DIR", help="New folder for the files.")
 @click.option(
     "--days", type=click.IntRange(1, 365), default=14, show_default=True,
-    help="How long the places are kept.",
+    help="Days that the exported documents are reserved.",
 )  # fmt: skip
-@click.option("--most", type=click.IntRange(min=1), metavar="N", help="HITs at most.")
+@click.option("--most", type=click.IntRange(min=1), metavar="N", help="Maximum number of HITs.")
 @DATABASE
 @FORMAT
 def export_command(
     study: str,
     campaign: str,
     platform: str,
-    folder: str,
+    output: str,
     days: int,
     most: int | None,
     database: str,
     form: str,
 ) -> None:
-    """Take the free places of a campaign of STUDY, and write batches with their layout."""
+    """Reserve documents of a campaign of STUDY, and write them as batches with their layout."""
     from venire.formats.source import write_bytes
     from venire.server.platforms.task_export import export_tasks
     from venire.server.store.base import now
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.studies import find_study
 
-    place = Path(folder)
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise BadSetting(f"{folder} is there already; -o names a new folder")
-    with opened(database) as store, store.writing() as session:
-        wave = find_campaign(session, find_study(session, study).id, campaign).id
-        made = export_tasks(session, wave, platform, now(), days=days, most=most)
-        place.mkdir(parents=True, exist_ok=True)
-        # Within the transaction: where a file cannot be written, no place is taken.
+    target = Path(output)
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise BadSetting(f"must be a new folder ({output} exists)", argument="output")
+    with open_store(database) as store, store.writing() as session:
+        campaign_id = find_campaign(session, find_study(session, study).id, campaign).id
+        made = export_tasks(session, campaign_id, platform, now(), days=days, most=most)
+        target.mkdir(parents=True, exist_ok=True)
+        # Within the transaction: where a file cannot be written, no document is reserved.
         for name, content in made.files.items():
-            write_bytes(place / name, content)
+            write_bytes(target / name, content)
     settings = {"study": study, "campaign": campaign, "platform": platform, "days": days,
-                "most": most, "output": folder, "database": database}  # fmt: skip
-    notes = [*made.notes, f"written to {folder}: {', '.join(sorted(made.files))}"]
+                "most": most, "output": output, "database": database}  # fmt: skip
+    notes = [*made.notes, f"written to {output}: {', '.join(sorted(made.files))}"]
     emit("study crowd export", made.rows, form=form, settings=settings, notes=notes)
 
 
-@group.command("import")
+@command.command("import")
 @click.argument("study")
 @click.argument("results")
 @CAMPAIGN
@@ -91,19 +89,19 @@ def import_command(
     database: str,
     form: str,
 ) -> None:
-    """Take a platform's file of RESULTS into a campaign of STUDY; again, it changes nothing.
+    """Import a platform's file of RESULTS into a campaign of STUDY; a second time changes nothing.
 
-    What is not used is named with its line and counted.
+    Rows that are not used are counted, and listed with their line.
     """
     from venire.server.platforms.result_import import import_results
     from venire.server.store.base import now
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.studies import find_study
 
-    with opened(database) as store, store.writing() as session:
-        wave = find_campaign(session, find_study(session, study).id, campaign).id
+    with open_store(database) as store, store.writing() as session:
+        campaign_id = find_campaign(session, find_study(session, study).id, campaign).id
         done = import_results(
-            session, wave, platform, results, now(), columns=pairs(columns, "--columns")
+            session, campaign_id, platform, results, now(), columns=parse_columns(columns)
         )
     settings = {"study": study, "results": results, "campaign": campaign, "platform": platform,
                 "columns": columns, "database": database}  # fmt: skip
@@ -111,12 +109,12 @@ def import_command(
     emit("study crowd import", [done.counts], form=form, settings=settings, notes=notes)
 
 
-@group.command("decisions")
+@command.command("decisions")
 @click.argument("study")
 @click.argument("results")
 @CAMPAIGN
 @PLATFORM
-@click.option("-o", "--output", required=True, metavar="FILE", help="Where the decisions go.")
+@click.option("-o", "--output", required=True, metavar="FILE", help="File for the decisions.")
 @COLUMNS
 @DATABASE
 @FORMAT
@@ -130,9 +128,9 @@ def decisions_command(
     database: str,
     form: str,
 ) -> None:
-    """Write what to approve and what to reject of RESULTS, for the platform to read.
+    """Write which assignments of RESULTS to approve and reject, for the platform to read.
 
-    What the file says nothing of is counted, with the reason.
+    Assignments that are in neither list are counted, with the reason.
     """
     from collections import Counter
 
@@ -141,10 +139,10 @@ def decisions_command(
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.studies import find_study
 
-    with opened(database) as store, store.reading() as session:
-        wave = find_campaign(session, find_study(session, study).id, campaign).id
+    with open_store(database) as store, store.reading() as session:
+        campaign_id = find_campaign(session, find_study(session, study).id, campaign).id
         done = decide_assignments(
-            session, wave, platform, results, columns=pairs(columns, "--columns")
+            session, campaign_id, platform, results, columns=parse_columns(columns)
         )
     write_bytes(output, done.file)
     approved = sum(row["approve"] for row in done.rows)

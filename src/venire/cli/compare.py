@@ -1,0 +1,76 @@
+"""``venire compare``: every pair of runs compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+import venire
+from venire.cli.shared.options import (
+    DRAWS,
+    KEEP_GOING,
+    MEASURES,
+    OUTPUT_FILE,
+    POSTERIOR,
+    SEED,
+    TIES,
+    TOPICS,
+)
+from venire.cli.shared.output import FORMAT, emit
+
+
+@click.command("compare")
+@click.argument("qrels")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@MEASURES
+@TOPICS
+@TIES
+@click.option(
+    "--permutations",
+    type=int,
+    default=10_000,
+    show_default=True,
+    help="Number of permutations per test.",
+)
+@click.option(
+    "--bootstraps",
+    type=int,
+    default=5_000,
+    show_default=True,
+    help="Number of resamples for the interval.",
+)
+@click.option(
+    "--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval."
+)
+@POSTERIOR
+@DRAWS
+@SEED
+@KEEP_GOING
+@OUTPUT_FILE
+@FORMAT
+def command(
+    qrels: str, runs: tuple[str, ...], output: str | None, form: str, **options: Any
+) -> None:
+    """Compare every pair of runs: difference, interval, paired tests, corrected for many pairs."""
+    result = venire.compare(qrels, runs, **options)
+    emit(
+        "compare",
+        result.rows,
+        form=form,
+        settings={
+            "qrels": qrels,
+            "runs": list(runs),
+            "measures": [str(measure) for measure in result.scores.measures],
+            "topics": options["topics"],
+            "ties": options["ties"],
+            "permutations": options["permutations"],
+            "bootstraps": options["bootstraps"],
+            "level": options["level"],
+            "posterior": options["posterior"],
+            "draws": options["draws"] if options["posterior"] else None,
+            "seed": options["seed"],
+        },
+        notes=result.notes,
+        output=output,
+    )

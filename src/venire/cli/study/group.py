@@ -1,0 +1,16 @@
+"""``venire study``: make studies, fill them, follow them, export their judgments."""
+
+from __future__ import annotations
+
+import click
+
+from venire.cli.study import crowd, export_study, import_study, invite, new, next, settle, status
+
+
+@click.group("study")
+def group() -> None:
+    """Make studies, import topics and documents, follow progress, export judgments."""
+
+
+for module in (crowd, next, new, import_study, invite, status, settle, export_study):
+    group.add_command(module.command)

@@ -1,0 +1,229 @@
+"""``venire.pool``: choose the documents of runs that are to be judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from venire.errors import BadSetting
+from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
+from venire.pooling import statistics
+from venire.pooling.base import Lists, Pool
+from venire.pooling.strategies import ADAPTIVE
+from venire.pooling.strategies import strategy as build_strategy
+from venire.tables.qrels import Qrels
+from venire.tables.schema import counted
+
+
+@dataclass(frozen=True, eq=False)
+class BuiltPools:
+    """A pool, or one per depth, and what it costs and finds.
+
+    Attributes
+    ----------
+    strategy : str
+    pools : tuple of Pool
+        One; several where several depths were asked for.
+    lists : Lists
+        The ranked runs that the pools are made of.
+    qrels : Qrels or None
+        Grades that say what the pools find.
+    relevant_from : float
+    collection_size : int or None
+    notes : tuple of str
+    """
+
+    strategy: str
+    pools: tuple[Pool, ...]
+    lists: Lists
+    qrels: Qrels | None
+    relevant_from: float
+    collection_size: int | None
+    notes: tuple[str, ...]
+
+    @property
+    def pool(self) -> Pool:
+        """The pool.
+
+        Raises
+        ------
+        BadSetting
+            For several depths.
+        """
+        if len(self.pools) > 1:
+            raise BadSetting(
+                f"must be one number here (got {len(self.pools)})",
+                argument="depth",
+                hint="Take one of `pools`, or build one pool.",
+            )
+        return self.pools[0]
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The pairs of the pool, one row per pair; see :class:`venire.pooling.base.Pool`."""
+        return self.pool.frame
+
+    def __len__(self) -> int:
+        """Return the number of pairs to judge."""
+        return len(self.pool)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per pool; see :func:`venire.pooling.statistics.summary`."""
+        rows = []
+        for pool in self.pools:
+            limit = "budget" if pool.depth is None else "depth"
+            summary = statistics.summary(
+                pool,
+                self.lists,
+                qrels=self.qrels,
+                relevant_from=self.relevant_from,
+                collection_size=self.collection_size,
+            )
+            rows.append(
+                {"strategy": self.strategy, limit: pool.depth or pool.settings["budget"]} | summary
+            )
+        return rows
+
+    @property
+    def by_run(self) -> list[dict[str, Any]]:
+        """One row per run of the pool; see :func:`venire.pooling.statistics.by_run`."""
+        return statistics.by_run(
+            self.pool, self.lists, qrels=self.qrels, relevant_from=self.relevant_from
+        )
+
+    @property
+    def by_topic(self) -> list[dict[str, Any]]:
+        """One row per topic of the pool; see :func:`venire.pooling.statistics.by_topic`."""
+        return statistics.by_topic(
+            self.pool, self.lists, qrels=self.qrels, relevant_from=self.relevant_from
+        )
+
+    def write(self, path: str | Path) -> None:
+        """Write the pool, with its grades where qrels were given.
+
+        .csv, .tsv, .jsonl and .parquet by ending, else TREC qrels.
+        """
+        self.pool.write(path, self.qrels)
+
+
+def pool(
+    runs: RunsLike,
+    strategy: str = "depth",
+    *,
+    depth: int | Sequence[int] | None = None,
+    budget: int | None = None,
+    fusion: str | None = None,
+    discount: float | None = None,
+    strata: Sequence[int] | None = None,
+    rates: Sequence[float] | None = None,
+    qrels: QrelsLike | None = None,
+    judged: QrelsLike | None = None,
+    relevant_from: float = 1,
+    collection_size: int | None = None,
+    ties: str = "trec",
+    seed: int = 0,
+) -> BuiltPools:
+    """Choose the documents of runs that are to be judged.
+
+    Parameters
+    ----------
+    runs : Runs, path, list of paths, dataframe, or ``{query_id: {doc_id: score}}``
+        A folder stands for the ``*.run`` files in it.
+    strategy : str
+        ``depth``, ``fused``, ``move-to-front``, ``bandit-max-mean``, ``bandit-thompson``,
+        ``bandit-nonstationary`` or ``stratified``.
+    depth : int or sequence of int, optional
+        Depth of the pool, 100 by default; several give one depth pool each. For fused and
+        adaptive strategies: number of documents of each run that are used, all by default.
+    budget : int, optional
+        Documents per topic; not for ``depth``.
+    fusion : "reciprocal-rank" or "combsum", optional
+        For ``fused``: how runs are fused; reciprocal-rank by default.
+    discount : float, optional
+        For ``bandit-nonstationary``: discount of earlier judgments, 0.9 by default.
+    strata : sequence of int, optional
+        For ``stratified``: lowest rank of each stratum, 10,50,100 by default.
+    rates : sequence of float, optional
+        For ``stratified``: sampling rate of each stratum.
+    qrels : Qrels, path or dataframe, optional
+        Known grades: adds what the pool finds. Adaptive strategies are replayed on them.
+    judged : Qrels, path or dataframe, optional
+        What has been judged so far; for adaptive strategies.
+    relevant_from : float
+        Smallest relevant grade.
+    collection_size : int, optional
+        Number of documents in the collection.
+    ties : "trec", "docid-ascending" or "file-order"
+        Order of documents with equal scores.
+    seed : int
+
+    Raises
+    ------
+    VenireError
+        For input that cannot be used; see the page on errors.
+
+    Examples
+    --------
+    >>> pool({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, depth=2).frame["doc_id"].to_list()
+    ['a', 'b']
+    """
+    depths = [depth] if depth is None or isinstance(depth, int) else list(depth)
+    if len(depths) > 1 and strategy != "depth":
+        raise BadSetting(
+            f"must be one number for {strategy} (got {_join(depths)})",
+            argument="depth",
+            value=depth,
+        )
+    if judged is not None and strategy not in ADAPTIVE:
+        raise BadSetting(
+            f"is for adaptive strategies: {', '.join(ADAPTIVE)} (got {strategy})", argument="judged"
+        )
+    if math.isnan(relevant_from):
+        raise BadSetting("must be a grade (got nan)", argument="relevant_from", value=relevant_from)
+    poolers = [
+        build_strategy(
+            strategy,
+            {
+                "budget": budget,
+                "fusion": fusion,
+                "discount": discount,
+                "strata": None if strata is None else tuple(strata),
+                "rates": None if rates is None else tuple(rates),
+                "depth": number,
+            },
+        )
+        for number in depths
+    ]
+    table = load_runs(runs)
+    lists = Lists.of(table, depth=None if strategy == "depth" else depths[0], ties=ties)
+    graded = None if qrels is None else load_qrels(qrels)
+    already = None if judged is None else load_qrels(judged, allow_empty=True)
+    pools = tuple(
+        pooler.pool(lists, judged=already, outcomes=graded, relevant_from=relevant_from, seed=seed)
+        for pooler in poolers
+    )
+    notes = [
+        f"{counted(len(lists.runs), 'run')}, {counted(len(lists.topics), 'topic')}",
+        *table.notes,
+        *(graded.notes if graded is not None else ()),
+        *(note for built in pools for note in built.notes),
+    ]
+    return BuiltPools(
+        strategy=strategy,
+        pools=pools,
+        lists=lists,
+        qrels=graded,
+        relevant_from=relevant_from,
+        collection_size=collection_size,
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _join(numbers: Sequence[int | None]) -> str:
+    return ",".join(map(str, numbers))

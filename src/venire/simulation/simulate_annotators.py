@@ -1,0 +1,104 @@
+"""``venire.simulate_annotators``: how many judgments per pair are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from venire.formats.load import (
+    JudgmentsLike,
+    QrelsLike,
+    RunsLike,
+    load_judgments,
+    load_qrels,
+    load_runs,
+)
+from venire.formats.reading_options import ReadingOptions
+from venire.simulation.campaigns.annotators_needed import (
+    MEASURES,
+    AnnotatorsNeeded,
+    annotators_needed,
+)
+from venire.tables.scale import Scale
+
+
+def simulate_annotators(
+    judgments: JudgmentsLike,
+    runs: RunsLike | None = None,
+    measures: str | Sequence[str] = MEASURES,
+    *,
+    columns: Mapping[str, str] | str | None = None,
+    scale: Scale | str | None = None,
+    drop_labels: Iterable[object] = (),
+    repeats: str | None = None,
+    most: int = 5,
+    source: str = "judgments",
+    rule: str = "mean",
+    draws: int = 100,
+    truth: QrelsLike | None = None,
+    target_tau: float = 0.9,
+    target_sd: float | None = None,
+    price: float | None = None,
+    seed: int = 0,
+) -> AnnotatorsNeeded:
+    """Simulate what 1, 2, 3, ... judgments per pair do to scores and to the order of runs.
+
+    Parameters
+    ----------
+    judgments : Judgments, path or dataframe
+        A table with ``query_id, doc_id, annotator_id, label``.
+    runs : Runs, path, list of paths, or dataframe, optional
+        Without runs, settled grades are compared with ``truth`` only.
+    measures : str or sequence of str
+        Measures as ir_measures spells them.
+    columns : mapping or str, optional
+        Venire's column names to those of the file: ``{"query_id": "topic"}``.
+    scale : Scale or str, optional
+        The whole scale, worst first: ``"0,1,2"``. By default the labels that occur.
+    drop_labels : iterable
+        Labels that mean "cannot judge"; their rows are left out and counted.
+    repeats : "last", "all", "first" or "error", optional
+        Which judgment counts where an annotator judged a pair more than once; the last by default.
+    most : int
+        Largest number of judgments per pair to try.
+    source : "judgments" or "posterior"
+        Draw from the judgments of each pair, or from a fitted model where there are too few.
+    rule : "mean" or "majority"
+        Rule that settles the drawn labels.
+    draws : int
+        Number of draws.
+    truth : Qrels, path or dataframe, optional
+        Known grades: the order and the grades to reach.
+    target_tau : float
+        Mean tau that is enough.
+    target_sd : float, optional
+        Standard deviation of a score that is enough.
+    price : float, optional
+        Price per judgment; adds the cost.
+    seed : int
+
+    Raises
+    ------
+    VenireError
+        For input that cannot be used; see the page on errors.
+    """
+    reading = ReadingOptions.parse(
+        columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
+    )
+    table = load_judgments(judgments, reading, default_repeats="last")
+    ranked = None if runs is None else load_runs(runs)
+    result = annotators_needed(
+        table,
+        ranked,
+        [measures] if isinstance(measures, str) else measures or MEASURES,
+        most=most,
+        source=source,
+        rule=rule,
+        draws=draws,
+        target_tau=target_tau,
+        target_sd=target_sd,
+        price=price,
+        truth=None if truth is None else load_qrels(truth, allow_empty=True),
+        seed=seed,
+    )
+    return replace(result, notes=(*(ranked.notes if ranked else ()), *result.notes))
