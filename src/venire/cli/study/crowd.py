@@ -14,7 +14,10 @@ from venire.formats.reading_options import parse_columns
 
 CAMPAIGN = click.option("--campaign", required=True, metavar="NAME", help="Name of the campaign.")
 PLATFORM = click.option(
-    "--platform", type=click.Choice(plugins.names("platform")), required=True, help="Crowd platform."
+    "--platform",
+    type=click.Choice(plugins.names("platform")),
+    required=True,
+    help="Crowd platform.",
 )
 COLUMNS = click.option(
     "--columns", metavar="THEIRS=FILE,...",
