@@ -168,7 +168,7 @@ def _is_in_range(rule: Rule, value: Any) -> bool:
 
 
 _TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-_ELEMENTS = {int: "whole numbers", float: "numbers", str: "texts", dict: "tables"}
+_ELEMENTS = {int: "whole numbers", float: "numbers", str: "texts", list: "lists", dict: "tables"}
 
 
 def describe_type(rule: Rule) -> str:
@@ -177,14 +177,24 @@ def describe_type(rule: Rule) -> str:
     words = _TYPES.get(rule.type) or {list: "a list", tuple: "a list", dict: "a table"}.get(
         origin, getattr(origin, "__name__", str(origin))
     )
-    if origin in (list, tuple):
-        element: Any = next(iter(typing.get_args(rule.type)), None)
-        elements = _ELEMENTS.get(typing.get_origin(element) or element)
+    if origin in (list, tuple, dict):
+        elements = _describe_elements(rule.type)
         words = f"{words} of {elements}" if elements else words
     bounds = describe_range(rule)
     if rule.type in (int, float) and bounds:
         words = f"{words} {bounds}"
     return f"{words} or null" if rule.optional else words
+
+
+def _describe_elements(kind: Any) -> str:
+    """Return the elements of a list, or the values of a table, in the plural; "" if of any type."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    element = (arguments[1:] if origin is dict else arguments)[:1]
+    if not element:
+        return ""
+    name = _ELEMENTS.get(typing.get_origin(element[0]) or element[0], "")
+    inner = _describe_elements(element[0])
+    return f"{name} of {inner}" if name and inner else name
 
 
 def describe_range(rule: Rule) -> str:

@@ -13,7 +13,8 @@ import uvicorn
 sys.path.insert(0, str(Path(__file__).parents[1] / "server" / "owner"))
 from owner_world import RULES, World
 
-from venire.server.jobs.queue import run_pending, submit
+from venire.server.jobs.queue import submit_job
+from venire.server.jobs.worker import run_pending
 from venire.server.store.judging import Batch, Campaign
 from venire.server.studies import accounts as people
 from venire.server.studies.campaigns import create_campaign, open_campaign
@@ -40,9 +41,9 @@ def world(tmp_path_factory):
     with world.store.writing() as session:
         people.invite(session, world.study, "annotator", name="Fay")
         for kind in KINDS:
-            submit(session, world.study, kind, {"bootstrap": 20} if kind == "agreement" else {})
+            submit_job(session, world.study, kind, {"bootstrap": 20} if kind == "agreement" else {})
         for kind, settings in CROWD.items():
-            submit(session, world.study, kind, settings)
+            submit_job(session, world.study, kind, settings)
     run_pending(world.store)
     yield world
     world.store.close()

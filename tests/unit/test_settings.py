@@ -22,6 +22,7 @@ class Sampling(Settings):
     persistence: float = setting(0.8, words="Chance to go on.", above=0, below=1)
     weight: float = setting(1.0, words="Weight of recall.", above=0)
     names: dict[str, str] = setting(words="Names.", default_factory=dict)
+    grid: dict[str, list[float]] = setting(words="Values.", default_factory=dict)
     seed: int = setting(0, words="Random seed.", least=0, most=2**31 - 1)
 
 
@@ -45,12 +46,13 @@ def test_a_rule_is_said_on_the_field():
         ({"depth": 1.0}, "`depth` must be a whole number >= 1 or null (got 1.0)"),
         ({"strata": "10"}, "`strata` must be a list of whole numbers (got '10')"),
         ({"strata": [10, 50.5]}, "`strata` must be a list of whole numbers (got [10, 50.5])"),
-        ({"names": {"a": 1}}, "`names` must be a table (got {'a': 1})"),
+        ({"names": {"a": 1}}, "`names` must be a table of texts (got {'a': 1})"),
+        ({"grid": {"a": 1}}, "`grid` must be a table of lists of numbers (got {'a': 1})"),
         ({"seed": -1}, "`seed` must be between 0 and 2,147,483,647 (got -1)"),
         ({"persistence": 1.0}, "`persistence` must be > 0 and < 1 (got 1.0)"),
         ({"weight": 0}, "`weight` must be > 0 (got 0)"),
         ({"quiet": 1}, "`quiet` must be true or false (got 1)"),
-        ({"names": []}, "`names` must be a table (got [])"),
+        ({"names": []}, "`names` must be a table of texts (got [])"),
         ({"order": 3}, "`order` must be text (got 3)"),
     ],
 )

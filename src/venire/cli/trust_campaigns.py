@@ -74,7 +74,7 @@ def _load_study(
     groups: dict[str, Group | str], runs: tuple[str, ...], study: str, database: str, model: str
 ) -> tuple[Runs | tuple[str, ...], list[str]]:
     """Load campaigns without a file, and runs unless they are files; return runs and notes."""
-    from venire.server.jobs.repeatability import group_of
+    from venire.server.jobs.repeatability import read_study_group
     from venire.server.studies.studies import find_study, read_runs
 
     notes: list[str] = []
@@ -82,5 +82,5 @@ def _load_study(
         study_id = find_study(session, study).id
         for name, path in groups.items():
             if not path:
-                groups[name] = group_of(session, study_id, name, model, notes)
+                groups[name] = read_study_group(session, study_id, name, model, notes)
         return runs or read_runs(session, study_id), notes

@@ -28,24 +28,25 @@ __all__ = [
 ]
 
 
-def read_frame(path: str | Path) -> tuple[pl.DataFrame, Source]:
+def read_frame(path: str | Path, *, name: str | None = None) -> tuple[pl.DataFrame, Source]:
     """Read a table with column names, whatever its format, every cell as text or as typed.
 
     The format is found from the content (Parquet, JSON Lines) and from the first
     line (tab, comma, semicolon or bar).
+
+    Parameters
+    ----------
+    path : path
+    name : str, optional
+        What messages call the file; by default its path.
 
     Raises
     ------
     BadLine
         With the file, the line and what is wrong.
     """
-    name = str(path)
-    data = read_bytes(path)
-    if parquet.is_parquet(data):
-        return parquet.read(data, name), Source(name)
-    if jsonl.is_jsonl(data):
-        return jsonl.read(data, name)
-    return delimited.read(data, name)
+    name = name or str(path)
+    return _other(read_bytes(path, name=name), name)
 
 
 def read_judgments(path: str | Path, **options: Any) -> Judgments:
@@ -55,27 +56,37 @@ def read_judgments(path: str | Path, **options: Any) -> Judgments:
 
 
 def read_qrels(
-    path: str | Path, *, columns: Mapping[str, str] | None = None, decimals: bool = False
+    path: str | Path,
+    *,
+    columns: Mapping[str, str] | None = None,
+    decimals: bool = False,
+    name: str | None = None,
 ) -> Qrels:
     """Read TREC qrels or a table with the columns query_id, doc_id, relevance.
 
     TREC qrels hold whole numbers; ``decimals`` also reads the real-valued grades that an
-    aggregation may have been written with.
+    aggregation may have been written with. Messages call the file ``name``, by default its path.
     """
-    name = str(path)
-    data = read_bytes(path)
-    if columns is None and not _is_table(path) and trec.is_trec(data):
+    name = name or str(path)
+    data = read_bytes(path, name=name)
+    if columns is None and not _is_table(name) and trec.is_trec(data):
         frame, adaptive, source = trec.read_qrels(data, name, decimals=decimals)
         return replace(Qrels.of(frame, source=source), adaptive=adaptive)
     frame, source = _other(data, name)
     return Qrels.of(frame, columns=columns, source=source)
 
 
-def read_runs(path: str | Path, *, columns: Mapping[str, str] | None = None) -> Runs:
-    """Read a TREC run or a table with the columns query_id, doc_id, score (run_id)."""
-    name = str(path)
-    data = read_bytes(path)
-    if columns is None and not _is_table(path) and trec.is_trec(data):
+def read_runs(
+    path: str | Path, *, columns: Mapping[str, str] | None = None, name: str | None = None
+) -> Runs:
+    """Read a TREC run or a table with the columns query_id, doc_id, score (run_id).
+
+    Messages call the file ``name``, by default its path; a table without the column run_id is one
+    run of that name.
+    """
+    name = name or str(path)
+    data = read_bytes(path, name=name)
+    if columns is None and not _is_table(name) and trec.is_trec(data):
         frame, source = trec.read_run(data, name)
         return Runs.of(frame, source=source)
     frame, source = _other(data, name)

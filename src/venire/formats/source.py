@@ -53,19 +53,25 @@ def list_files(folder: Path, ending: str) -> list[Path]:
     )
 
 
-def read_bytes(path: str | Path) -> bytes:
+def read_bytes(path: str | Path, *, name: str | None = None) -> bytes:
     """Return the content of a file, decompressed by what it holds; ``-`` is standard input.
+
+    Parameters
+    ----------
+    path : path
+    name : str, optional
+        What messages call the file; by default its path.
 
     Raises
     ------
     BadLine
         When there is no such file, it cannot be unpacked, or it is empty.
     """
-    name = str(path)
-    if not name:
+    if not str(path):
         raise BadLine("''", None, "is no file name")
+    name = name or str(path)
     try:
-        raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        raw = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
     except FileNotFoundError:
         raise BadLine(name, None, "there is no such file") from None
     except IsADirectoryError:

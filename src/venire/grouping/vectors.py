@@ -139,7 +139,9 @@ def joined(parts: Sequence[Vectors], encoder: str) -> Vectors:
     return Vectors.of(ids, array, encoder=encoder, notes=notes, name=encoder)
 
 
-def read_vectors(path: str | Path, ids: Sequence[str] | None = None) -> Vectors:
+def read_vectors(
+    path: str | Path, ids: Sequence[str] | None = None, *, name: str | None = None
+) -> Vectors:
     """Read precomputed vectors.
 
     Parquet has ``doc_id`` and ``vector`` (a list of numbers), and maybe ``encoder``. A ``.npy``
@@ -151,16 +153,18 @@ def read_vectors(path: str | Path, ids: Sequence[str] | None = None) -> Vectors:
     path : path
     ids : sequence of str, optional
         The documents of the collection, in its order.
+    name : str, optional
+        What messages and notes call the file; by default its path.
 
     Raises
     ------
     BadLine, DataError, MissingColumns, DuplicateRows
         A file that is no table of numbers, rows of different lengths, an id twice.
     """
-    name = str(path)
-    if name.endswith(".npy"):
-        return _read_npy(Path(path), ids)
-    frame, source = read_frame(path)
+    name = name or str(path)
+    if str(path).endswith(".npy"):
+        return _read_npy(Path(path), ids, name)
+    frame, source = read_frame(path, name=name)
     missing = [column for column in ("doc_id", "vector") if column not in frame.columns]
     if missing:
         raise MissingColumns(missing, frame.columns, source.name, renamed=False)
@@ -185,8 +189,7 @@ def read_vectors(path: str | Path, ids: Sequence[str] | None = None) -> Vectors:
     )
 
 
-def _read_npy(path: Path, ids: Sequence[str] | None) -> Vectors:
-    name = str(path)
+def _read_npy(path: Path, ids: Sequence[str] | None, name: str) -> Vectors:
     try:
         array = np.load(path, allow_pickle=False)
     except FileNotFoundError:

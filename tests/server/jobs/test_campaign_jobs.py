@@ -3,27 +3,29 @@
 import pytest
 
 from studies_for_tests import judge_batch, make_study
-from venire import Runs
-from venire.errors import BadSetting, NotFound
-from venire.progress import silent
-from venire.server.jobs import annotators, campaign, repeatability
-from venire.server.jobs.queue import Work, register, submit
-from venire.server.store.work import Job, JobPart
+from venire import Runs, plugins
+from venire.errors import BadSetting, NotFound, UnknownName
+from venire.server.jobs.annotators import AnnotatorsNeededJob
+from venire.server.jobs.forecast import ForecastJob
+from venire.server.jobs.next_best import NextBestJob
+from venire.server.jobs.parts import list_parts
+from venire.server.jobs.queue import get_job, submit_job
+from venire.server.jobs.repeatability import RepeatabilityJob
+from venire.server.jobs.worker import run_pending
 from venire.server.studies.campaigns import close_campaign, create_campaign, open_campaign
 from venire.server.studies.studies import put_file
 
 KINDS = {
-    "repeatability": repeatability.run,
-    "annotators": annotators.run,
-    "forecast": campaign.run_forecast,
-    "next-best": campaign.run_next,
+    "repeatability": RepeatabilityJob,
+    "annotators": AnnotatorsNeededJob,
+    "forecast": ForecastJob,
+    "next-best": NextBestJob,
 }
 
 
 @pytest.fixture
-def study(store):
-    for name, function in KINDS.items():
-        register(name, function)
+def study(store, monkeypatch):
+    monkeypatch.setitem(plugins._registered, "job", dict(KINDS))
     made, wave, people = make_study(
         store, documents=8, campaign={"overlap": 2, "batch_size": 8}, people=4
     )
@@ -48,20 +50,13 @@ def study(store):
 
 
 def do(store, study_id, kind, settings):
-    job_id = store.write(lambda session: submit(session, study_id, kind, settings))
+    job_id = store.write(lambda session: submit_job(session, study_id, kind, settings))
+    run_pending(store)
     with store.reading() as session:
-        job = session.get(Job, job_id)
-        work = Work(job_id, study_id, kind, job.settings, "w")
-    with store.writing() as session:
-        session.get(Job, job_id).worker = "w"
-        session.get(Job, job_id).state = "running"
-    found = KINDS[kind](store, work, silent, lambda: False)
-    with store.reading() as session:
-        parts = {
-            name for name in ("report.html", "pairs.parquet")
-            if session.get(JobPart, (job_id, name)) is not None
-        }  # fmt: skip
-    return found, parts
+        job = get_job(session, job_id)
+        assert job.state == "done", job.message
+        parts = set(list_parts(session, job_id)) & {"report.html", "pairs.parquet"}
+        return job.result, parts
 
 
 def test_waves_of_a_study_are_compared(store, study):
@@ -75,7 +70,7 @@ def test_waves_of_a_study_are_compared(store, study):
     assert parts == {"report.html"}
     with pytest.raises(NotFound, match="wave 3"):
         do(store, made, "repeatability", {"groups": ["wave 1", "wave 3"]})
-    with pytest.raises(BadSetting, match="two groups"):
+    with pytest.raises(BadSetting, match="two or more groups"):
         do(store, made, "repeatability", {"groups": ["wave 1"]})
 
 
@@ -97,5 +92,7 @@ def test_the_other_jobs(store, study):
     assert parts == {"pairs.parquet"}
     with pytest.raises(BadSetting, match="designs"):
         do(store, made, "forecast", {"designs": {"width": [1]}})
-    with pytest.raises(BadSetting, match="by is one of"):
+    with pytest.raises(BadSetting, match=r"`replays` must be >= 2 \(got 1\)"):
+        do(store, made, "forecast", {"replays": 1})
+    with pytest.raises(UnknownName, match=r"Unknown by 'luck'\. Choose from grade, ranking"):
         do(store, made, "next-best", {"by": "luck"})

@@ -10,12 +10,17 @@ import pytest
 from sqlalchemy import func, select, update
 
 from studies_for_tests import AT, judge_batch, make_study
+from venire import plugins
 from venire.cli.main import main
 from venire.errors import BadSetting, Conflict, DataError, UnknownName
 from venire.grouping.settings import Setting, parse_methods
 from venire.grouping.vectors import Vectors
-from venire.server.jobs import encode, regroup, simulate
-from venire.server.jobs import queue as jobs
+from venire.server.jobs import encode, queue, simulate, worker
+from venire.server.jobs.encode import EncodeJob
+from venire.server.jobs.parts import list_parts, read_part
+from venire.server.jobs.regroup import RegroupJob
+from venire.server.jobs.simulate import SimulateJob
+from venire.server.jobs.worker import run_pending
 from venire.server.judging.next_batch import next_batch
 from venire.server.store.base import now
 from venire.server.store.judging import Judgment, Lease
@@ -30,7 +35,7 @@ from venire.simulation.grouping.replay import results
 from venire.simulation.grouping.replay import simulate as replay
 from venire.tables.qrels import Qrels
 
-KINDS = {"encode": encode.run, "regroup": regroup.run, "simulate": simulate.run}
+KINDS = {"encode": EncodeJob, "regroup": RegroupJob, "simulate": SimulateJob}
 TOPICS, DOCUMENTS = 4, 30
 METHODS = "leader(cosine=0.9|0.5),average-linkage(distance=0.1|0.4)"
 TYPES = [{"name": "typical"}, {"name": "quick", "judge_seconds": 3, "check_all": 4}]
@@ -60,8 +65,8 @@ def truth_of():
 
 @pytest.fixture
 def study(store, monkeypatch):
-    monkeypatch.setattr(jobs, "_here", dict(KINDS))
-    monkeypatch.setattr(jobs, "PROGRESS_SECONDS", 0.0)
+    monkeypatch.setitem(plugins._registered, "job", dict(KINDS))
+    monkeypatch.setattr(worker, "PROGRESS_SECONDS", 0.0)
     made, campaign, people = make_study(
         store, topics=TOPICS, documents=DOCUMENTS, gold=0, people=2, campaign={"gold_size": 0}
     )
@@ -73,18 +78,18 @@ def study(store, monkeypatch):
 
 
 def ask(store, study, kind, **settings):
-    return store.write(lambda session: jobs.submit(session, study, kind, settings))
+    return store.write(lambda session: queue.submit_job(session, study, kind, settings))
 
 
 def state(store, job):
     with store.reading() as session:
-        found = jobs.get_job(session, job)
-        return found.state, found.message, found.result, jobs.parts(session, job)
+        found = queue.get_job(session, job)
+        return found.state, found.message, found.result, list_parts(session, job)
 
 
 def done(store, study, kind, **settings):
     job = ask(store, study, kind, **settings)
-    jobs.run_pending(store)
+    run_pending(store)
     ended, message, result, _ = state(store, job)
     assert ended == "done", message
     return result
@@ -143,29 +148,29 @@ def counted(monkeypatch):
                 after.pop(len(seen))()
 
     monkeypatch.setattr(simulate, "replay_all", watched)
-    monkeypatch.setattr(simulate, "KEEP_SECONDS", 0.0)
+    monkeypatch.setattr(simulate, "SAVE_SECONDS", 0.0)
     return seen, after
 
 
 def test_a_simulation_that_is_stopped_loses_nothing_and_goes_on(store, study, counted):
     seen, after = counted
     job = ask(store, study, "simulate", **WANTED)
-    after[6] = lambda: store.write(lambda session: jobs.stop(session, job))
-    jobs.run_pending(store)
+    after[6] = lambda: store.write(lambda session: queue.stop_job(session, job))
+    run_pending(store)
     ended, _, result, parts = state(store, job)
     assert (ended, result) == ("stopped", None)
     kept = len(parts)
     assert kept >= 6
     assert kept == len(seen)
-    store.write(lambda session: jobs.go_on(session, job))
-    jobs.run_pending(store)
+    store.write(lambda session: queue.resume_job(session, job))
+    run_pending(store)
     ended, message, result, parts = state(store, job)
     assert ended == "done", message
     assert len(seen) == len(set(seen)) == 9 * 4
     assert result["types"] == expected().types.to_dicts()
     assert not [one for one in parts if one.startswith("units-")]
     with store.reading() as session:
-        table = pl.read_parquet(io.BytesIO(jobs.part(session, job, "queries.parquet")))
+        table = pl.read_parquet(io.BytesIO(read_part(session, job, "queries.parquet")))
     assert table.height == 9 * TOPICS * (2 * 3 + 1 + 3)
 
 
@@ -178,11 +183,11 @@ def test_a_simulation_whose_server_is_killed_is_resumed(store, study, counted):
     job = ask(store, study, "simulate", **WANTED)
     after[7] = die
     with pytest.raises(KeyboardInterrupt):
-        jobs.run_pending(store)
+        run_pending(store)
     assert state(store, job)[0] == "running"
     with store.writing() as session:
         session.execute(update(Job).values(heartbeat_at=now() - timedelta(hours=1)))
-    jobs.run_pending(store)
+    run_pending(store)
     ended, message, result, _ = state(store, job)
     assert ended == "done", message
     assert len(seen) == len(set(seen)) == 9 * 4
@@ -192,14 +197,14 @@ def test_a_simulation_whose_server_is_killed_is_resumed(store, study, counted):
 def test_units_of_another_pool_are_not_used_again(store, study, counted):
     seen, after = counted
     job = ask(store, study, "simulate", **WANTED)
-    after[6] = lambda: store.write(lambda session: jobs.stop(session, job))
-    jobs.run_pending(store)
+    after[6] = lambda: store.write(lambda session: queue.stop_job(session, job))
+    run_pending(store)
     first = len(seen)
     with store.writing() as session:
         one = session.scalar(select(Pair).where(Pair.study_id == study))
         one.pooled = False
-        jobs.go_on(session, job)
-    jobs.run_pending(store)
+        queue.resume_job(session, job)
+    run_pending(store)
     assert state(store, job)[0] == "done"
     assert len(seen) == first + 9 * 4
 
@@ -208,12 +213,12 @@ def test_what_cannot_be_simulated_is_refused_at_once(store, study):
     for settings, error, words in (
         ({"truth": "truth"}, UnknownName, "truth"),
         ({"truth": "pilot"}, DataError, "no pilot"),
-        ({"encoder": ""}, BadSetting, "name the encoder"),
+        ({"encoder": ""}, BadSetting, "`encoder` is missing"),
         ({"encoder": "other"}, DataError, "no vectors of other"),
         ({"methods": "near-duplicate"}, DataError, "no vectors of perceptual-hash"),
         ({"methods": "laeder"}, UnknownName, "leader"),
         ({"annotators": []}, BadSetting, "at least one annotator type"),
-        ({"annotators": [{"name": "perfect"}]}, BadSetting, "bounds do not count"),
+        ({"annotators": [{"name": "perfect"}]}, BadSetting, "annotator type besides the bounds"),
         ({"annotators": [{"accuracy_relevant": 1}]}, BadSetting, "with a name"),
         ({"annotators": [{"name": "a", "check_all": 1.5}]}, BadSetting, "check_all"),
         ({"annotators": [{"name": "a", "judge_seconds": "5"}]}, BadSetting, "judge_seconds"),
@@ -335,7 +340,7 @@ class Letters:
 def letters(monkeypatch):
     made = Letters()
     monkeypatch.setattr(encode, "named", lambda name: made)
-    monkeypatch.setattr(encode, "KEEP_SECONDS", -1.0)
+    monkeypatch.setattr(encode, "SAVE_SECONDS", -1.0)
     monkeypatch.setattr("venire.grouping.encoders.BATCH", 10)
     return made
 
@@ -347,15 +352,15 @@ def stored(store, study, name="letters"):
 
 def test_encode_goes_on_where_it_was_stopped(store, study, letters):
     job = ask(store, study, "encode", encoder="letters")
-    letters.after[10] = lambda: store.write(lambda session: jobs.stop(session, job))
-    jobs.run_pending(store)
+    letters.after[10] = lambda: store.write(lambda session: queue.stop_job(session, job))
+    run_pending(store)
     ended, _, _, parts = state(store, job)
     assert (ended, len(letters.seen)) == ("stopped", 10)
     assert parts == ["letters-000000"]
     with pytest.raises(DataError, match="no vectors of letters"):
         stored(store, study)
-    store.write(lambda session: jobs.go_on(session, job))
-    jobs.run_pending(store)
+    store.write(lambda session: queue.resume_job(session, job))
+    run_pending(store)
     ended, message, result, parts = state(store, job)
     assert ended == "done", message
     assert parts == []
@@ -368,7 +373,7 @@ def test_encode_goes_on_where_it_was_stopped(store, study, letters):
         {"encoder": "letters", "documents": DOCUMENTS, "numbers": 11, "state": "added"}
     ]
     with pytest.raises(Conflict, match="done"):
-        store.write(lambda session: jobs.go_on(session, job))
+        store.write(lambda session: queue.resume_job(session, job))
 
 
 def test_only_documents_that_changed_are_encoded_again(store, study, letters):

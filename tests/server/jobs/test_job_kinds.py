@@ -6,14 +6,19 @@ import polars as pl
 import pytest
 
 from studies_for_tests import judge_batch, make_study
+from venire import plugins
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.agreement.summary import measure_agreement
 from venire.errors import BadSetting, UnknownName
 from venire.evaluation.score import score_runs as score
 from venire.reliability.summary import assess_ranking as trust_of
-from venire.server.jobs import aggregate, evaluate, trust
-from venire.server.jobs import agreement as agreement_job
-from venire.server.jobs import queue as jobs
+from venire.server.jobs import queue
+from venire.server.jobs.aggregate import AggregateJob
+from venire.server.jobs.agreement import AgreementJob
+from venire.server.jobs.evaluate import EvaluateJob
+from venire.server.jobs.parts import read_part
+from venire.server.jobs.trust import TrustJob
+from venire.server.jobs.worker import run_pending
 from venire.server.studies import results
 from venire.server.studies.adjudication import disagreements
 from venire.server.studies.studies import put_file
@@ -21,16 +26,16 @@ from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
 KINDS = {
-    "aggregate": aggregate.run,
-    "agreement": agreement_job.run,
-    "evaluate": evaluate.run,
-    "trust": trust.run,
+    "aggregate": AggregateJob,
+    "agreement": AgreementJob,
+    "evaluate": EvaluateJob,
+    "trust": TrustJob,
 }
 
 
 @pytest.fixture
 def study(store, monkeypatch):
-    monkeypatch.setattr(jobs, "_here", dict(KINDS))
+    monkeypatch.setitem(plugins._registered, "job", dict(KINDS))
     study, campaign, people = make_study(store, topics=2, documents=10, gold=2)
     for who, person in enumerate(people):
         for _ in range(2):
@@ -47,17 +52,17 @@ def study(store, monkeypatch):
 
 
 def do(store, study, kind, **settings):
-    job = store.write(lambda session: jobs.submit(session, study, kind, settings))
-    assert jobs.run_pending(store) == 1
+    job = store.write(lambda session: queue.submit_job(session, study, kind, settings))
+    assert run_pending(store) == 1
     with store.reading() as session:
-        found = jobs.get_job(session, job)
+        found = queue.get_job(session, job)
         assert found.state == "done", found.message
         return job, found.result
 
 
 def kept(store, job, name):
     with store.reading() as session:
-        return pl.read_parquet(io.BytesIO(jobs.part(session, job, name)))
+        return pl.read_parquet(io.BytesIO(read_part(session, job, name)))
 
 
 def test_aggregate_keeps_what_the_model_says(store, study):
@@ -105,7 +110,7 @@ def test_trust_keeps_its_page(store, study):
         wanted = trust_of(
             results.grades(session, study, "qrels:old"), read_runs(session, study), permutations=50
         )
-        page = jobs.part(session, job, "report.html").decode()
+        page = read_part(session, job, "report.html").decode()
     assert [row["verdict"] for row in result["rows"]] == [row["verdict"] for row in wanted.rows]
     assert "How far this ranking can be trusted" in page
 
@@ -121,15 +126,17 @@ def test_agreement_is_that_of_the_judgments_that_count(store, study):
 
 def test_what_cannot_be_done_is_refused_before_it_waits(store, study):
     def ask(kind, **settings):
-        return store.write(lambda session: jobs.submit(session, study, kind, settings))
+        return store.write(lambda session: queue.submit_job(session, study, kind, settings))
 
     with pytest.raises(UnknownName, match="Did you mean 'dawid-skene'"):
         ask("aggregate", model="dawid-sken")
     with pytest.raises(UnknownName, match="Did you mean 'model'"):
         ask("aggregate", modle="majority")
-    with pytest.raises(BadSetting, match="seed is 'x'"):
+    with pytest.raises(
+        BadSetting, match="`seed` must be a whole number between 0 and 2,147,483,647"
+    ):
         ask("aggregate", seed="x")
-    with pytest.raises(BadSetting, match="grades come from"):
+    with pytest.raises(BadSetting, match="`grades` must be one of majority, adjudicated"):
         ask("evaluate", grades="mean")
     with pytest.raises((BadSetting, UnknownName)):
         ask("evaluate", measures=["XYZ"])
@@ -138,10 +145,13 @@ def test_what_cannot_be_done_is_refused_before_it_waits(store, study):
 
 
 def test_a_job_with_nothing_to_do_fails_in_words(store, monkeypatch):
-    monkeypatch.setattr(jobs, "_here", dict(KINDS))
+    monkeypatch.setitem(plugins._registered, "job", dict(KINDS))
     study, *_ = make_study(store)
-    job = store.write(lambda session: jobs.submit(session, study, "aggregate", {}))
-    jobs.run_pending(store)
+    job = store.write(lambda session: queue.submit_job(session, study, "aggregate", {}))
+    run_pending(store)
     with store.reading() as session:
-        found = jobs.get_job(session, job)
-    assert (found.state, found.message) == ("failed", "there are no judgments that count yet")
+        found = queue.get_job(session, job)
+    assert (found.state, found.message) == (
+        "failed",
+        "No judgment counts yet. Wait until a batch is accepted.",
+    )

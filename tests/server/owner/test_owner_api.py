@@ -7,7 +7,7 @@ import zipfile
 import polars as pl
 import pytest
 
-from venire.server.jobs.queue import run_pending
+from venire.server.jobs.worker import run_pending
 from venire.server.studies.studies import create_study, put_file
 
 

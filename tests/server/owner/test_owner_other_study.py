@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from venire.server.jobs import queue as jobs
+from venire.server.jobs import queue
 from venire.server.judging.next_batch import next_batch
 from venire.server.store.base import now
 from venire.server.store.work import Decision, Export, Job, JobPart
@@ -157,7 +157,7 @@ def test_pages_for_nobody(world):
 def test_a_job_of_another_study_is_not_stopped(world, ids):
     eve = world.client("eve")
     with world.store.writing() as session:
-        waiting = jobs.submit(session, world.study, "agreement", {})
+        waiting = queue.submit_job(session, world.study, "agreement", {})
     assert eve.post(f"/api/studies/{world.other}/jobs/{waiting}/stop").status_code == 404
     with world.store.reading() as session:
         assert session.get(Job, waiting).state == "waiting"

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from venire.server.jobs.queue import run_pending, submit
+from venire.server.jobs.queue import submit_job
+from venire.server.jobs.worker import run_pending
 from venire.server.studies.studies import put_file
 from venire.server.web.pages.common import TABS
 from venire.tables.qrels import Qrels
@@ -83,7 +84,7 @@ def test_what_a_job_found_is_shown(world, ada, kind):
     settings = {"permutations": 5} if kind == "trust" else {}
     settings |= {"bootstrap": 10} if kind == "agreement" else {}
     with world.store.writing() as session:
-        submit(session, world.study, kind, settings)
+        submit_job(session, world.study, kind, settings)
     assert "data-job" in ada.get(f"{world.here}/{kind}").text
     run_pending(world.store)
     answer = ada.get(f"{world.here}/{kind}", headers=HTML)
@@ -131,7 +132,7 @@ def crowd(world):
         # Of every document: which of them the annotators were given is chance.
         put_file(session, world.study, "qrels", "expert", Qrels.from_dict(grades).frame, [])
         for kind, settings in CROWD.items():
-            submit(session, world.study, kind, settings)
+            submit_job(session, world.study, kind, settings)
     run_pending(world.store)
     return {one["kind"]: one for one in world.client("ada").get(f"{world.api}/jobs").json()}
 

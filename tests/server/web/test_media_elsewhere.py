@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from venire.errors import BadSetting
 from venire.formats.source import folder_at
-from venire.server.jobs.queue import run_pending
+from venire.server.jobs.worker import run_pending
 from venire.server.store.session import Store
 from venire.server.studies import accounts as people
 from venire.server.web.app import create_app

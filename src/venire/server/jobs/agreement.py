@@ -1,44 +1,55 @@
-"""The job ``agreement``: how far the annotators agree, with intervals."""
+"""The job ``agreement``: inter-annotator agreement, with intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
 from venire.agreement.summary import measure_agreement
 from venire.progress import Event, Progress
-from venire.server.jobs.inputs import checked, parquet, plain, table_of
-from venire.server.jobs.queue import Work, keep
-from venire.server.store.session import Store
-
-SETTINGS: dict[str, Any] = {"campaign": None, "bootstrap": 1000, "seed": 0}
-
-
-def check(_session: Any, _study_id: str, settings: Mapping[str, Any]) -> None:
-    """Refuse unknown settings before the job waits."""
-    checked(settings, SETTINGS)
+from venire.server.jobs.kinds import JobKind
+from venire.server.jobs.setting_rules import BOOTSTRAP, CAMPAIGN, SEED
+from venire.server.jobs.work import Work
+from venire.settings import setting
 
 
-def run(
-    store: Store, job: Work, progress: Progress, should_stop: Callable[[], bool]
-) -> dict[str, Any]:
-    """All figures of agreement, on one ``campaign`` or all; keeps tables by topic and grade."""
-    given = checked(job.settings, SETTINGS)
-    progress(Event("reading judgments", 0, 2))
-    table = table_of(store, job.study_id, given["campaign"], gold=False)
-    progress(Event("computing agreement", 1, 2))
-    found = measure_agreement(table, bootstrap=given["bootstrap"], seed=given["seed"])
-    for name in ("topics", "grades", "annotators"):
-        keep(store, job, f"{name}.parquet", parquet(getattr(found, name)))
-    return {
-        "rows": plain(found.rows),
-        "sentence": found.sentence,
-        "warnings": list(found.warnings),
-        "notes": list(found.notes),
-        "bootstrap": found.bootstrap,
-        "seed": found.seed,
-        "version": found.version,
-    }
+class AgreementResult(TypedDict):
+    """One row per statistic, and what they mean."""
+
+    rows: list[dict[str, Any]]
+    sentence: str
+    warnings: list[str]
+    notes: list[str]
+    bootstrap: int
+    seed: int
+    version: str
 
 
-run.check = check  # type: ignore[attr-defined]
+@dataclass(frozen=True, kw_only=True)
+class AgreementJob(JobKind):
+    """Measure inter-annotator agreement."""
+
+    campaign: str | None = setting(None, **CAMPAIGN)
+    bootstrap: int = setting(1000, **BOOTSTRAP)
+    seed: int = setting(0, **SEED)
+
+    def run(self, work: Work, progress: Progress) -> AgreementResult:
+        """Compute all statistics; saves the tables ``topics``, ``grades`` and ``annotators``."""
+        progress(Event("reading judgments", 0, 2))
+        table = work.read_judgments(self.campaign)
+        progress(Event("computing agreement", 1, 2))
+        summary = measure_agreement(table, bootstrap=self.bootstrap, seed=self.seed)
+        for name in ("topics", "grades", "annotators"):
+            work.save_table(name, getattr(summary, name))
+        return {
+            "rows": summary.rows,
+            "sentence": summary.sentence,
+            "warnings": list(summary.warnings),
+            "notes": list(summary.notes),
+            "bootstrap": summary.bootstrap,
+            "seed": summary.seed,
+            "version": summary.version,
+        }
+
+
+run = AgreementJob

@@ -1,18 +1,20 @@
-"""The job ``annotators``: how many judgments a pair of the study needs."""
+"""The job ``annotators``: how many judgments per pair the study needs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
-from venire.errors import BadSetting
-from venire.measures import parse
+from sqlalchemy.orm import Session
+
 from venire.progress import Event, Progress
 from venire.report.annotators_needed import annotators_page, in_words
-from venire.server.jobs.inputs import checked, plain, table_of
-from venire.server.jobs.queue import Work, keep
-from venire.server.store.session import Store
+from venire.server.jobs.kinds import JobKind
+from venire.server.jobs.setting_rules import CAMPAIGN, RUNS, SEED, check_measures
+from venire.server.jobs.setting_rules import MEASURES as MEASURES_RULE
+from venire.server.jobs.work import Work
 from venire.server.studies.studies import read_runs
+from venire.settings import setting
 from venire.simulation.campaigns.annotators_needed import (
     MEASURES,
     RULES,
@@ -20,52 +22,88 @@ from venire.simulation.campaigns.annotators_needed import (
     annotators_needed,
 )
 
-SETTINGS: dict[str, Any] = {
-    "campaign": None,
-    "runs": None,
-    "measures": list(MEASURES),
-    "most": 5,
-    "source": "posterior",
-    "rule": "mean",
-    "draws": 100,
-    "target_tau": 0.9,
-    "target_sd": None,
-    "price": None,
-    "seed": 0,
-}
+
+class AnnotatorsNeededResult(TypedDict):
+    """One row per measure and number of judgments; the recommended number per measure."""
+
+    rows: list[dict[str, Any]]
+    recommended: dict[str, int | None]
+    notes: list[str]
+    settings: dict[str, Any]
+    version: str
 
 
-def check(_session: Any, _study_id: str, settings: Mapping[str, Any]) -> None:
-    """Refuse an unknown measure or rule before the job waits."""
-    given = checked(settings, SETTINGS)
-    for measure in given["measures"]:
-        parse(measure)
-    for name, known in (("source", SOURCES), ("rule", RULES)):
-        if given[name] not in known:
-            raise BadSetting(f"{name} is one of {', '.join(known)}, not {given[name]!r}")
+@dataclass(frozen=True, kw_only=True)
+class AnnotatorsNeededJob(JobKind):
+    """Draw 1 to ``most`` judgments per pair, score the runs, and compare the scores."""
+
+    campaign: str | None = setting(None, **CAMPAIGN)
+    runs: list[str] | None = setting(None, **RUNS)
+    measures: list[str] = setting(**MEASURES_RULE, default_factory=lambda: list(MEASURES))
+    most: int = setting(
+        5, words="Largest number of judgments per pair.", label="Judgments per pair", least=2
+    )
+    source: str = setting(
+        "posterior",
+        words="Draw from the judgments themselves, or from new annotators by the posterior.",
+        label="Draw from",
+        choices=SOURCES,
+    )
+    rule: str = setting(
+        "mean", words="How labels become a grade.", label="Aggregate by", choices=RULES
+    )
+    draws: int = setting(100, words="Number of draws.", label="Draws", least=2)
+    target_tau: float = setting(
+        0.9,
+        words="Mean Kendall's tau with the reference order that is enough.",
+        label="Target: tau",
+        least=-1,
+        most=1,
+    )
+    target_sd: float | None = setting(
+        None,
+        words="Largest standard deviation of a score that is enough; null: only tau counts.",
+        label="Target: standard deviation",
+        least=0,
+    )
+    price: float | None = setting(
+        None, words="Price per judgment; null: no cost is computed.", label="Price", least=0
+    )
+    seed: int = setting(0, **SEED)
+
+    def check(self, session: Session, study_id: str) -> None:
+        """Refuse an unknown measure."""
+        check_measures(self.measures)
+
+    def run(self, work: Work, progress: Progress) -> AnnotatorsNeededResult:
+        """Draw judgments and score the runs; saves the report."""
+        progress(Event("reading runs and judgments", 0, 2))
+        table = work.read_judgments(self.campaign)
+        with work.store.reading() as session:
+            runs = read_runs(session, work.study_id, self.runs)
+        progress(Event("drawing judgments", 1, 2))
+        needed = annotators_needed(
+            table,
+            runs,
+            self.measures,
+            most=self.most,
+            source=self.source,
+            rule=self.rule,
+            draws=self.draws,
+            target_tau=self.target_tau,
+            target_sd=self.target_sd,
+            price=self.price,
+            seed=self.seed,
+        )
+        page = annotators_page(needed)
+        work.save_page(page.render(f"Venire {needed.version}, seed {needed.seed}"))
+        return {
+            "rows": needed.rows,
+            "recommended": needed.recommended,
+            "notes": [*in_words(needed), *needed.notes],
+            "settings": self.to_dict(),
+            "version": needed.version,
+        }
 
 
-def run(
-    store: Store, job: Work, progress: Progress, should_stop: Callable[[], bool]
-) -> dict[str, Any]:
-    """Draw judgments and score the runs, for 1 to ``most`` judgments a pair. Keeps the page."""
-    given = checked(job.settings, SETTINGS)
-    progress(Event("reading runs and judgments", 0, 2))
-    table = table_of(store, job.study_id, given["campaign"], gold=False)
-    with store.reading() as session:
-        runs = read_runs(session, job.study_id, given["runs"])
-    progress(Event("drawing judgments", 1, 2))
-    chosen = {name: given[name] for name in given if name not in ("campaign", "runs", "measures")}
-    found = annotators_needed(table, runs, given["measures"], **chosen)
-    page = annotators_page(found).render(f"Venire {found.version}, seed {found.seed}")
-    keep(store, job, "report.html", page.encode())
-    return {
-        "rows": plain(found.rows),
-        "recommended": found.recommended,
-        "notes": [*in_words(found), *found.notes],
-        "settings": given,
-        "version": found.version,
-    }
-
-
-run.check = check  # type: ignore[attr-defined]
+run = AnnotatorsNeededJob

@@ -1,68 +1,80 @@
-"""The job ``evaluate``: the study's runs under chosen grades."""
+"""The job ``evaluate``: score the study's runs under a chosen source of grades."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypedDict
 
-from venire.errors import BadSetting
+from sqlalchemy.orm import Session
+
 from venire.evaluation.score import TOPICS, score_runs
-from venire.measures import parse
 from venire.progress import Event, Progress
-from venire.server.jobs.inputs import checked, parquet, plain
-from venire.server.jobs.queue import Work, keep
-from venire.server.store.session import Store
-from venire.server.studies.results import GRADES, grades
+from venire.server.jobs.kinds import JobKind
+from venire.server.jobs.setting_rules import (
+    GRADES_SOURCE,
+    MEASURES,
+    RUNS,
+    check_grades,
+    check_measures,
+)
+from venire.server.jobs.work import Work
+from venire.server.studies.results import grades
 from venire.server.studies.studies import read_runs
-
-SETTINGS: dict[str, Any] = {
-    "grades": "adjudicated",
-    "measures": ["AP", "nDCG@10", "P@10"],
-    "runs": None,
-    "topics": "qrels",
-    "ties": "trec",
-}
+from venire.settings import setting
+from venire.tables.runs import TIES
 
 
-def check(_session: Any, _study_id: str, settings: Mapping[str, Any]) -> None:
-    """Refuse an unknown measure or kind of grades before the job waits."""
-    given = checked(settings, SETTINGS)
-    check_grades(given["grades"])
-    for measure in given["measures"]:
-        parse(measure)
-    if not given["measures"]:
-        raise BadSetting("name at least one measure")
-    if given["topics"] not in TOPICS:
-        raise BadSetting(f"topics is one of {', '.join(TOPICS)}, not {given['topics']!r}")
+class EvaluateResult(TypedDict):
+    """One row per run, with its score under each measure."""
+
+    rows: list[dict[str, Any]]
+    notes: list[str]
+    settings: dict[str, Any]
+    version: str
 
 
-def check_grades(source: str) -> None:
-    """Refuse a source of grades that is none."""
-    kind, _, name = source.partition(":")
-    if source not in GRADES[:3] and not (kind in ("job", "qrels") and name):
-        raise BadSetting(f"grades come from {', '.join(GRADES)}, not {source!r}")
+@dataclass(frozen=True, kw_only=True)
+class EvaluateJob(JobKind):
+    """Score the runs."""
+
+    grades: str = setting("adjudicated", **GRADES_SOURCE)
+    measures: list[str] = setting(**MEASURES, default_factory=lambda: ["AP", "nDCG@10", "P@10"])
+    runs: list[str] | None = setting(None, **RUNS)
+    topics: str = setting(
+        "qrels",
+        words="Average over the topics of the grades, or over those that the run has too.",
+        label="Average over",
+        choices=TOPICS,
+    )
+    ties: str = setting(
+        "trec", words="Order of documents with equal scores.", label="Ties", choices=TIES
+    )
+
+    def check(self, session: Session, study_id: str) -> None:
+        """Refuse an unknown measure or source of grades."""
+        check_grades(self.grades)
+        check_measures(self.measures)
+
+    def run(self, work: Work, progress: Progress) -> EvaluateResult:
+        """Score the runs; saves the tables ``scores`` and ``by_topic``."""
+        progress(Event("reading runs and grades", 0, 2))
+        with work.store.reading() as session:
+            qrels = grades(session, work.study_id, self.grades)
+            runs = read_runs(session, work.study_id, self.runs)
+        progress(Event("scoring", 1, 2))
+        scores = score_runs(qrels, runs, self.measures, topics=self.topics, ties=self.ties)
+        work.save_table("scores", scores.frame)
+        work.save_table("by_topic", scores.by_topic)
+        return {
+            "rows": scores.frame.to_dicts(),
+            "notes": [*qrels.notes, *scores.notes],
+            "settings": {
+                **self.to_dict(),
+                "measures": [str(measure) for measure in scores.measures],
+            },
+            "version": version("venire"),
+        }
 
 
-def run(
-    store: Store, job: Work, progress: Progress, should_stop: Callable[[], bool]
-) -> dict[str, Any]:
-    """Score the runs by ``measures`` under ``grades``; keeps the scores and those by topic."""
-    given = checked(job.settings, SETTINGS)
-    progress(Event("reading runs and grades", 0, 2))
-    with store.reading() as session:
-        qrels = grades(session, job.study_id, given["grades"])
-        runs = read_runs(session, job.study_id, given["runs"])
-    progress(Event("scoring", 1, 2))
-    scores = score_runs(qrels, runs, given["measures"], topics=given["topics"], ties=given["ties"])
-    keep(store, job, "scores.parquet", parquet(scores.frame))
-    keep(store, job, "by_topic.parquet", parquet(scores.by_topic))
-    return {
-        "rows": plain(scores.frame.to_dicts()),
-        "notes": [*qrels.notes, *scores.notes],
-        "settings": {**given, "measures": [str(one) for one in scores.measures]},
-        "version": version("venire"),
-    }
-
-
-run.check = check  # type: ignore[attr-defined]
+run = EvaluateJob

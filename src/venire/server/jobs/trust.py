@@ -1,71 +1,87 @@
-"""The job ``trust``: how far the ranking of the study's runs can be trusted."""
+"""The job ``trust``: check whether the ranking of the study's runs can be trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from sqlalchemy.orm import Session
 
 from venire.measures import parse
 from venire.progress import Event, Progress
 from venire.reliability.summary import assess_ranking
 from venire.report.trust import trust_page
-from venire.server.jobs.evaluate import check_grades
-from venire.server.jobs.inputs import checked, parquet, plain
-from venire.server.jobs.queue import Work, keep
-from venire.server.store.session import Store
+from venire.server.jobs.kinds import JobKind
+from venire.server.jobs.setting_rules import (
+    GRADES_SOURCE,
+    MEASURE,
+    PERMUTATIONS,
+    RUNS,
+    SEED,
+    check_grades,
+)
+from venire.server.jobs.work import Work
 from venire.server.studies.results import grades, judgments
 from venire.server.studies.studies import read_runs
-
-SETTINGS: dict[str, Any] = {
-    "grades": "adjudicated",
-    "measure": "AP",
-    "runs": None,
-    "judges": True,
-    "depth": 10,
-    "permutations": 1000,
-    "seed": 0,
-}
+from venire.settings import setting
 
 
-def check(_session: Any, _study_id: str, settings: Mapping[str, Any]) -> None:
-    """Refuse an unknown measure or kind of grades before the job waits."""
-    given = checked(settings, SETTINGS)
-    check_grades(given["grades"])
-    parse(given["measure"])
+class TrustResult(TypedDict):
+    """One row per risk."""
+
+    rows: list[dict[str, Any]]
+    notes: list[str]
+    settings: dict[str, Any]
+    version: str
 
 
-def run(
-    store: Store, job: Work, progress: Progress, should_stop: Callable[[], bool]
-) -> dict[str, Any]:
-    """The five risks; ``judges`` also compares each annotator.
+@dataclass(frozen=True, kw_only=True)
+class TrustJob(JobKind):
+    """Check five risks to the ranking of the runs."""
 
-    Keeps the page as HTML, and what each run loses when it is left out.
-    """
-    given = checked(job.settings, SETTINGS)
-    progress(Event("reading runs, grades and judgments", 0, 2))
-    with store.reading() as session:
-        qrels = grades(session, job.study_id, given["grades"])
-        runs = read_runs(session, job.study_id, given["runs"])
-        table = judgments(session, job.study_id) if given["judges"] else None
-    progress(Event("checking the ranking", 1, 2))
-    found = assess_ranking(
-        qrels,
-        runs,
-        given["measure"],
-        judgments=table if table is not None and len(table) else None,
-        depth=given["depth"],
-        permutations=given["permutations"],
-        seed=given["seed"],
+    grades: str = setting("adjudicated", **GRADES_SOURCE)
+    measure: str = setting("AP", **MEASURE)
+    runs: list[str] | None = setting(None, **RUNS)
+    judges: bool = setting(
+        True, words="Also compare the ranking under each annotator.", label="Compare annotators"
     )
-    keep(store, job, "leave_one_out.parquet", parquet(found.leave_one_out.frame))
-    page = trust_page(found).render(f"Venire {found.version}, seed {found.seed}")
-    keep(store, job, "report.html", page.encode())
-    return {
-        "rows": plain(found.rows),
-        "notes": list(found.notes),
-        "settings": given,
-        "version": found.version,
-    }
+    depth: int = setting(
+        10, words="Depth of the pool.", label="Depth of the pool", least=1, most=10_000
+    )
+    permutations: int = setting(1000, **PERMUTATIONS)
+    seed: int = setting(0, **SEED)
+
+    def check(self, session: Session, study_id: str) -> None:
+        """Refuse an unknown measure or source of grades."""
+        check_grades(self.grades)
+        parse(self.measure)
+
+    def run(self, work: Work, progress: Progress) -> TrustResult:
+        """Check the risks; saves the report and the table ``leave_one_out``."""
+        progress(Event("reading runs, grades and judgments", 0, 2))
+        with work.store.reading() as session:
+            qrels = grades(session, work.study_id, self.grades)
+            runs = read_runs(session, work.study_id, self.runs)
+            table = judgments(session, work.study_id) if self.judges else None
+        progress(Event("checking the ranking", 1, 2))
+        summary = assess_ranking(
+            qrels,
+            runs,
+            self.measure,
+            judgments=table if table is not None and len(table) else None,
+            depth=self.depth,
+            permutations=self.permutations,
+            seed=self.seed,
+        )
+        work.save_table("leave_one_out", summary.leave_one_out.frame)
+        page = trust_page(summary)
+        work.save_page(page.render(f"Venire {summary.version}, seed {summary.seed}"))
+        return {
+            "rows": summary.rows,
+            "notes": list(summary.notes),
+            "settings": self.to_dict(),
+            "version": summary.version,
+        }
 
 
-run.check = check  # type: ignore[attr-defined]
+run = TrustJob

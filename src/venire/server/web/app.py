@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, StoreError, VenireError
 from venire.formats.source import folder_at
-from venire.server.jobs.queue import Worker
+from venire.server.jobs.worker import Worker
 from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
 from venire.server.studies.accounts import first_link

@@ -1,4 +1,4 @@
-"""Crowd campaigns: more judgments asked for, forecasts kept and compared with what happened."""
+"""Crowd campaigns: request more judgments; save forecasts and compare them with what happened."""
 
 from __future__ import annotations
 
@@ -7,74 +7,76 @@ from typing import Any
 
 import polars as pl
 from fastapi import APIRouter
+from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
-from venire.server.jobs import queue as jobs
+from venire.server.jobs.parts import read_part
+from venire.server.jobs.queue import get_job
 from venire.server.store.work import Job
 from venire.server.studies import campaigns
 from venire.server.web.api.forms import KeptForecast, MoreJudgments, example
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
 
 router = APIRouter(prefix="/api/studies/{study_id}", tags=["crowd campaigns"])
-_BESIDE = {"what": "judgments", "expected": 720.0, "so_far": 310}
+_COMPARISON = {"what": "judgments", "expected": 720.0, "so_far": 310}
 
 
-def _finished(session: ReadSession, study_id: str, job_id: str, kind: str) -> Job:
-    job = jobs.get_job(session, job_id, study_id)
+def _get_done_job(session: Session, study_id: str, job_id: str, kind: str) -> Job:
+    job = get_job(session, job_id, study_id)
     if job.kind != kind:
         raise NotFound(f"{kind} job", job_id)
     if job.state != "done":
-        raise Conflict(f"the job is {job.state}; it has found nothing yet")
+        raise Conflict(f"The job is {job.state} and has no result. Wait until it is done.")
     return job
 
 
 @router.post("/more-judgments", responses=example({"asked": 100}))
-def ask_more(owner: CurrentOwner, store: AppStore, form: MoreJudgments) -> dict[str, int]:
-    """Ask for one more judgment of every pair that a job ``next-best`` chose, once."""
+def request_judgments(owner: CurrentOwner, store: AppStore, form: MoreJudgments) -> dict[str, int]:
+    """Request one more judgment of each pair that a job ``next-best`` chose; once per job."""
 
-    def work(session: Any) -> int:
+    def request(session: Session) -> int:
         campaign = campaigns.get_campaign(session, form.campaign_id, owner.study_id)
         if campaign.state == "closed":
-            raise Conflict(f"the campaign {campaign.name!r} is closed; nobody would be asked")
-        job = _finished(session, owner.study_id, form.job_id, "next-best")
-        frame = pl.read_parquet(io.BytesIO(jobs.part(session, job.id, "pairs.parquet")))
-        if not frame.height:
-            raise Conflict("the job chose no pair: none is expected to change anything")
-        asked = campaigns.raise_overlap(
+            raise Conflict(f"The campaign {campaign.name!r} is closed. Open it, or choose another.")
+        job = _get_done_job(session, owner.study_id, form.job_id, "next-best")
+        pairs = pl.read_parquet(io.BytesIO(read_part(session, job.id, "pairs.parquet")))
+        if not pairs.height:
+            raise Conflict("The job chose no pairs, so there is nothing to request.")
+        requested = campaigns.raise_overlap(
             session,
             form.campaign_id,
-            list(frame.select("query_id", "doc_id").iter_rows()),
+            list(pairs.select("query_id", "doc_id").iter_rows()),
             by=owner.user.id,
             reason=f"next best judgment by {(job.result or {})['settings']['by']}",
             job=job.id,
         )
-        if not asked:
-            raise DataError(f"none of these pairs is in the pool of {campaign.name!r}")
-        return asked
+        if not requested:
+            raise DataError(f"None of these pairs is in the pool of {campaign.name!r}.")
+        return requested
 
-    return {"asked": store.write(work)}
+    return {"asked": store.write(request)}
 
 
 @router.post("/forecasts", responses=example({"kept": True}))
-def keep_forecast(owner: CurrentOwner, store: AppStore, form: KeptForecast) -> dict[str, bool]:
-    """Keep what a job ``forecast`` expects of a design with a campaign; the last one counts."""
+def save_forecast(owner: CurrentOwner, store: AppStore, form: KeptForecast) -> dict[str, bool]:
+    """Save the forecast of a design with a campaign; it replaces an earlier one."""
 
-    def work(session: Any) -> None:
+    def save(session: Session) -> None:
         campaigns.get_campaign(session, form.campaign_id, owner.study_id)
-        job = _finished(session, owner.study_id, form.job_id, "forecast")
+        job = _get_done_job(session, owner.study_id, form.job_id, "forecast")
         rows = (job.result or {}).get("rows", [])
         if form.design >= len(rows):
             raise NotFound("design of the forecast", str(form.design))
         campaigns.keep_forecast(session, form.campaign_id, rows[form.design], owner.user.id)
 
-    store.write(work)
+    store.write(save)
     return {"kept": True}
 
 
-@router.get("/campaigns/{campaign_id}/forecast", responses=example([_BESIDE]))
+@router.get("/campaigns/{campaign_id}/forecast", responses=example([_COMPARISON]))
 def get_forecast(
     member: CurrentMember, session: ReadSession, campaign_id: str
 ) -> list[dict[str, Any]]:
-    """What was expected of a campaign beside what happened so far."""
+    """Compare the forecast of a campaign with what has happened so far."""
     campaigns.get_campaign(session, campaign_id, member.study_id)
     return campaigns.beside_forecast(session, campaign_id)

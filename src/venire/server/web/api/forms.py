@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from venire.aggregation.registry import DEFAULT
 from venire.formats.study_settings import CampaignSettings, Grade, StudySettings
 from venire.server.web.api.settings_models import make_model
 
@@ -146,35 +145,6 @@ class Settlement(Form):
     reason: str = Field(default="", max_length=2000)
 
 
-class JobSettings(BaseModel):
-    """Settings of a job; each kind refuses those that it has not. Plug-ins may have others."""
-
-    model_config = ConfigDict(extra="allow")
-
-    campaign: str | None = None
-    seed: int = Field(default=0, ge=0, le=2**31 - 1)
-    model: str = DEFAULT
-    settings: dict[str, bool | int | float | str] = {}
-    use_gold: bool = False
-    bootstrap: int = Field(default=1000, ge=0, le=100_000)
-    grades: str = "adjudicated"
-    measures: list[str] = []
-    measure: str = "AP"
-    runs: list[str] | None = None
-    topics: str = "qrels"
-    ties: str = "trec"
-    judges: bool = True
-    depth: int = Field(default=10, ge=1, le=10_000)
-    permutations: int = Field(default=1000, ge=1, le=100_000)
-
-
-class NewJob(Form):
-    """Work to be done in the background."""
-
-    kind: str = Field(max_length=100)
-    settings: JobSettings = JobSettings()
-
-
 class MoreJudgments(Form):
     """A finished job ``next-best``, whose pairs a campaign is to judge once more."""
 
@@ -188,21 +158,6 @@ class KeptForecast(Form):
     job_id: str = Field(max_length=100)
     campaign_id: str = Field(max_length=100)
     design: int = Field(ge=0, le=100_000)
-
-
-class Simulation(Form):
-    """A simulation of grouped judging, as the job ``simulate`` takes it."""
-
-    truth: str = Field(default="pilot", max_length=300)
-    campaign: str | None = None
-    encoder: str = Field(default="", max_length=300)
-    methods: str = Field(default="", max_length=10_000)
-    caps: str = Field(default="none", max_length=200)
-    annotators: list[dict[str, bool | int | float | str]] = Field(default=[], max_length=50)
-    queries: int | None = Field(default=None, ge=1, le=100_000)
-    repetitions: int = Field(default=3, ge=1, le=100)
-    bootstrap: int = Field(default=1000, ge=0, le=100_000)
-    seed: int = Field(default=0, ge=0, le=2**31 - 1)
 
 
 class NewExport(Form):

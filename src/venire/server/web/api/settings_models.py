@@ -69,11 +69,13 @@ def make_model(
 
 def _describe(rule: Rule) -> dict[str, Any]:
     """Return what JSON Schema says about a setting beside its type."""
-    schema: dict[str, Any] = {}
-    if rule.least is not None:
-        schema["minimum"] = rule.least
-    if rule.most is not None:
-        schema["maximum"] = rule.most
+    limits = {
+        "minimum": rule.least,
+        "maximum": rule.most,
+        "exclusiveMinimum": rule.above,
+        "exclusiveMaximum": rule.below,
+    }
+    schema: dict[str, Any] = {name: end for name, end in limits.items() if end is not None}
     if rule.choices:
         schema["enum"] = list(rule.choices)
     if rule.default is not MISSING:

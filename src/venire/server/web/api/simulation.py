@@ -1,4 +1,4 @@
-"""The simulation of grouped judging: what it starts from, and what a run of it would take."""
+"""The simulation of grouped judging: its inputs, its plan, and uploads of vectors."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, UploadFile
 
-from venire.server.jobs import simulation_inputs as simulation
-from venire.server.jobs.simulate import estimate
-from venire.server.web.api.forms import Simulation, example, read_form
+from venire.server.jobs.simulation_plan import SimulationSettings, estimate_plan
+from venire.server.jobs.simulation_start import describe_start
+from venire.server.jobs.vector_upload import add_vectors_file
+from venire.server.web.api.forms import example, read_form
+from venire.server.web.api.job_forms import Simulation
 from venire.server.web.api.uploads import on_disk
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
 
@@ -24,21 +26,21 @@ _REPORT = {"kind": "vectors", "name": "my-encoder", "rows": 1797, "added": 1, "n
 def get_start(
     member: CurrentMember, session: ReadSession, truth: Name, encoder: Name = ""
 ) -> dict[str, Any]:
-    """The pilot's annotators measured against the truth; the queries with labels; the cosines."""
-    return simulation.start(session, member.study_id, truth, encoder)
+    """Measure the pilot against the labels; count the queries, the labels and the cosines."""
+    return describe_start(session, member.study_id, truth, encoder)
 
 
 @router.post("/simulation/plan", responses=example({"plan": _PLAN, "seconds": 40.0}))
-def post_plan(owner: CurrentOwner, session: ReadSession, form: Simulation) -> dict[str, Any]:
-    """What a run would be, and about how long it would take here; nothing is kept."""
-    return estimate(session, owner.study_id, read_form(form))
+def estimate_simulation(
+    owner: CurrentOwner, session: ReadSession, form: Simulation
+) -> dict[str, Any]:
+    """Return what a simulation will run and about how long it takes; nothing is stored."""
+    return estimate_plan(session, owner.study_id, SimulationSettings.of(read_form(form)))
 
 
 @router.post("/vectors", responses=example(_REPORT))
 def upload_vectors(owner: CurrentOwner, store: AppStore, file: UploadFile) -> dict[str, Any]:
-    """Put precomputed vectors into the study: .parquet (doc_id, vector), or .npy in its order."""
+    """Add precomputed vectors: .parquet (doc_id, vector), or .npy in the order of the study."""
     name = file.filename or "vectors.parquet"
     with on_disk(file, name) as path:
-        return store.write(
-            lambda session: simulation.put_vectors_file(session, owner.study_id, path, name)
-        )
+        return store.write(lambda session: add_vectors_file(session, owner.study_id, path, name))

@@ -10,7 +10,7 @@ import polars as pl
 Chart = dict[str, Any]
 STAR = "★"
 GREY = "#8d949c"
-MOST_RUNS = 40
+MAX_RUNS = 40
 _BINS = 30
 
 
@@ -73,7 +73,7 @@ def scores(rows: Sequence[dict[str, Any]]) -> Chart | None:
         return None
     measures = [name for name in rows[0] if name != "run_id"]
     first = measures[0] if measures else "run_id"
-    best = sorted(rows, key=lambda row: -(row[first] or 0))[:MOST_RUNS]
+    best = sorted(rows, key=lambda row: -(row[first] or 0))[:MAX_RUNS]
     return {
         "data": [
             {
@@ -97,7 +97,7 @@ def moves(frame: pl.DataFrame) -> Chart | None:
     """The place of each run with its own documents in the pool, and left out."""
     if frame.is_empty():
         return None
-    rows = frame.sort("rank", "run_id").head(MOST_RUNS).to_dicts()
+    rows = frame.sort("rank", "run_id").head(MAX_RUNS).to_dicts()
     return {
         "data": [
             {

@@ -1,4 +1,4 @@
-"""Crowd: whether campaigns repeat, how many judges, what to ask next, what a campaign costs."""
+"""Crowd: repeatability, judgments needed per pair, next best judgments, the planner."""
 
 from __future__ import annotations
 
@@ -7,37 +7,56 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Request
+from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse
 
 from venire.report.annotators_needed import shown
 from venire.report.forecast import played_with
 from venire.report.repeatability import overall_named
-from venire.server.jobs import queue as jobs
+from venire.server.jobs.forecast import DESIGN_SETTINGS, CrowdSettings
+from venire.server.jobs.kinds import find_rules
+from venire.server.jobs.parts import list_parts
+from venire.server.jobs.queue import list_jobs
+from venire.server.jobs.repeatability import is_grade_source
 from venire.server.store.work import Job
 from venire.server.studies import campaigns, lists
 from venire.server.web.deps import CurrentMember, Member, ReadSession
 from venire.server.web.pages import charts
-from venire.server.web.pages.analysis import SHOWN, JobId, kept_table, named, sources
+from venire.server.web.pages.analysis import (
+    MAX_ROWS,
+    JobId,
+    list_sources,
+    read_names,
+    read_table,
+    show_names,
+)
 from venire.server.web.pages.common import study_page
+from venire.settings import rules
 from venire.simulation.campaigns.annotators_needed import MEASURES, RULES, SOURCES
 from venire.simulation.campaigns.designs import Crowd, Design
 
 router = APIRouter(include_in_schema=False)
 Row = dict[str, Any]
-SETTINGS = ("depth", "overlap", "batch_size", "gold_size", "gold_errors")
 COSTS = ("pairs", "judgments", "money", "hours", "tau", "tau_low", "tau_high", "kappa", "error",
          "rejected", "given_up")  # fmt: skip
 DIGITS = {"pairs": 0, "judgments": 0, "money": 2, "hours": 2, "given_up": 1}
+JOB_KINDS = {
+    "repeat": "repeatability",
+    "judges": "annotators",
+    "next": "next-best",
+    "plan": "forecast",
+}
+"""Kind of job of each part of the page."""
 
 
 @router.get("/studies/{study_id}/crowd")
 def crowd_page(
     request: Request, member: CurrentMember, session: ReadSession, job: JobId = ""
 ) -> HTMLResponse:
-    """Four parts, each a job that is asked for, watched, and shown."""
-    there = sources(session, member.study_id)
-    known = lists.campaigns(session, member.study_id)
-    parts = {name: _part(session, member, kind, job) for name, kind in _KINDS.items()}
+    """Show four parts; each queues a job, watches it and shows its result."""
+    sources = list_sources(session, member.study_id)
+    rows = lists.campaigns(session, member.study_id)
+    parts = {name: _read_part(session, member, kind, job) for name, kind in JOB_KINDS.items()}
     return study_page(
         "crowd.html",
         request,
@@ -45,76 +64,80 @@ def crowd_page(
         session,
         "crowd",
         charts=True,
-        campaigns=known,
-        open_campaigns=[row for row in known if row["state"] != "closed"],
-        groups=_groups(known, there["sources"]),
+        campaigns=rows,
+        open_campaigns=[row for row in rows if row["state"] != "closed"],
+        groups=_list_groups(rows, sources["sources"]),
         parts_of=parts,
-        beside=_beside(session, known),
-        kept_with=_kept(session, known),
+        beside=_compare_forecasts(session, rows),
+        kept_with=_list_forecasts(session, rows),
         measures=MEASURES,
         label_sources=SOURCES,
         rules=RULES,
+        settings_rules={name: find_rules(kind) for name, kind in JOB_KINDS.items()},
+        crowd_rules={rule.name: rule for rule in rules(CrowdSettings)},
         design=Design(),
         crowd=Crowd(),
-        **there,
+        **sources,
     )
 
 
-def _part(session: ReadSession, member: Member, kind: str, job_id: str) -> Row:
-    """Jobs of a kind; what the one chosen has found, else the newest that is done."""
-    known = jobs.list_jobs(session, member.study_id, kind)
-    done = [job for job in known if job.state == "done"]
+def _read_part(session: Session, member: Member, kind: str, job_id: str) -> Row:
+    """Return the jobs of a kind, and the result of one: that of the id, else the newest."""
+    jobs = list_jobs(session, member.study_id, kind)
+    done = [job for job in jobs if job.state == "done"]
     chosen = next((job for job in done if job.id == job_id), done[0] if done else None)
     if chosen is None or not chosen.result:
-        return {"jobs": known, "job": None, "result": None, "kept": []}
-    names = {row["user_id"]: row["name"] for row in lists.members(session, member.study_id)}
-    more = _FOUND[kind](session, chosen)
+        return {"jobs": jobs, "job": None, "result": None, "kept": []}
+    names = read_names(session, member.study_id)
     return {
-        "jobs": known,
+        "jobs": jobs,
         "job": chosen,
-        "result": named(chosen.result, names),
-        "kept": jobs.parts(session, chosen.id),
-        **{key: named(value, names) for key, value in more.items()},
+        "result": show_names(chosen.result, names),
+        "kept": list_parts(session, chosen.id),
+        **show_names(_READERS[kind](session, chosen), names),
     }
 
 
-def _groups(known: list[Row], grades: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Campaigns by name, and grades that experts may have given."""
-    # The name of a campaign could be that of grades; its id cannot.
-    found = [
-        (row["campaign_id"] if ":" in row["name"] else row["name"], row["name"]) for row in known
+def _list_groups(rows: list[Row], sources: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the campaigns, and the sources of grades that may be those of experts."""
+    # The name of a campaign can be that of a source of grades; its id cannot.
+    groups = [
+        (row["campaign_id"] if is_grade_source(row["name"]) else row["name"], row["name"])
+        for row in rows
     ]
-    return found + [row for row in grades if row[0].partition(":")[0] in ("settled", "qrels")]
+    return groups + [row for row in sources if row[0].partition(":")[0] in ("settled", "qrels")]
 
 
-def _beside(session: ReadSession, known: list[Row]) -> list[Row]:
-    """What was expected of every campaign that has a forecast, beside what happened so far."""
+def _compare_forecasts(session: Session, rows: list[Row]) -> list[Row]:
+    """Compare the forecast of each campaign that has one with what has happened so far."""
     return [
-        {"campaign": row["name"], **what}
-        for row in known
+        {"campaign": row["name"], **comparison}
+        for row in rows
         if campaigns.forecast_of(session, row["campaign_id"]) is not None
-        for what in campaigns.beside_forecast(session, row["campaign_id"])
+        for comparison in campaigns.beside_forecast(session, row["campaign_id"])
     ]
 
 
-def _kept(session: ReadSession, known: list[Row]) -> list[Row]:
-    """The design that was kept with each campaign, and when."""
-    found = [(row["name"], campaigns.kept_forecast(session, row["campaign_id"])) for row in known]
+def _list_forecasts(session: Session, rows: list[Row]) -> list[Row]:
+    """Return the design saved with each campaign, and when it was saved."""
+    forecasts = [
+        (row["name"], campaigns.kept_forecast(session, row["campaign_id"])) for row in rows
+    ]
     return [
-        {"campaign": name, "design": design_in_words(one[0]), "at": one[1]}
-        for name, one in found
-        if one is not None
+        {"campaign": name, "design": describe_design(forecast[0]), "at": forecast[1]}
+        for name, forecast in forecasts
+        if forecast is not None
     ]
 
 
-def design_in_words(row: Mapping[str, Any], names: Sequence[str] = SETTINGS) -> str:
-    """A design by its settings; those that a kept forecast does not have are left out."""
+def describe_design(row: Mapping[str, Any], names: Sequence[str] = DESIGN_SETTINGS) -> str:
+    """Return the settings of a design in words; those that a saved forecast lacks are left out."""
     return ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in names if name in row)
 
 
-def _repeatability(session: ReadSession, job: Job) -> Mapping[str, Any]:
+def _read_repeatability(session: Session, job: Job) -> Row:
     tables = {
-        name: kept_table(session, job, name)
+        name: read_table(session, job, name)
         for name in ("scores", "swaps", "strictness", "agreement")
     }
     rows = {name: [] if frame is None else frame.to_dicts() for name, frame in tables.items()}
@@ -130,66 +153,60 @@ def _repeatability(session: ReadSession, job: Job) -> Mapping[str, Any]:
         "scores": [
             {
                 "measure": measure,
-                "rows": mine,
+                "rows": scores,
                 "chart": charts.lines(
-                    mine[: charts.MOST_RUNS], "run_id", groups, ("systems", measure)
+                    scores[: charts.MAX_RUNS], "run_id", groups, ("systems", measure)
                 ),
             }
-            for measure, mine in by_measure.items()
+            for measure, scores in by_measure.items()
         ],
         "matter": [row for row in rows["swaps"] if row["told_apart_by"] != "neither"],
     }
 
 
-def _annotators(_session: ReadSession, job: Job) -> Mapping[str, Any]:
+def _read_annotators(_session: Session, job: Job) -> Row:
     rows = (job.result or {})["rows"]
     return {
         "sd": charts.by_measure(
-            rows, "judges", "sd", ("judgments a pair", "standard deviation of a score")
+            rows, "judges", "sd", ("judgments per pair", "standard deviation of a score")
         ),
         "rows": shown(rows),
-        "tau": charts.by_measure(rows, "judges", "tau", ("judgments a pair", "tau")),
+        "tau": charts.by_measure(rows, "judges", "tau", ("judgments per pair", "tau")),
     }
 
 
-def _next(session: ReadSession, job: Job) -> Mapping[str, Any]:
-    pairs = kept_table(session, job, "pairs")
+def _read_next_best(session: Session, job: Job) -> Row:
+    pairs = read_table(session, job, "pairs")
     return {
-        "pairs": [] if pairs is None else pairs.head(SHOWN).to_dicts(),
+        "pairs": [] if pairs is None else pairs.head(MAX_ROWS).to_dicts(),
         "total": 0 if pairs is None else pairs.height,
         "asked": campaigns.asked_for(session, job.study_id, job.id),
     }
 
 
-def _forecast(_session: ReadSession, job: Job) -> Mapping[str, Any]:
+def _read_forecast(_session: Session, job: Job) -> Row:
     result = job.result or {}
-    found = result["rows"]
-    differs = [name for name in SETTINGS if len({row[name] for row in found}) > 1]
-    rows = [{**row, "design": design_in_words(row)} for row in found]
-    given = {key: value for key, value in result["settings"]["crowd"].items() if value is not None}
-    order = sorted(range(len(rows)), key=lambda at: (not rows[at]["best"], rows[at]["money"]))
+    designs = result["rows"]
+    varied = [name for name in DESIGN_SETTINGS if len({row[name] for row in designs}) > 1]
+    fixed = [name for name in DESIGN_SETTINGS if name not in varied]
+    rows = [{**row, "design": describe_design(row)} for row in designs]
+    crowd = result["settings"]["crowd"]
+    expected = {name: value for name, value in crowd.items() if value is not None}
+    order = sorted(range(len(rows)), key=lambda row: (not rows[row]["best"], rows[row]["money"]))
     return {
         "chart": charts.pareto(rows),
-        "designs": [(at, rows[at]) for at in order],
-        "differs": differs or SETTINGS,
-        "common": design_in_words(found[0], [name for name in SETTINGS if name not in differs])
-        if differs
-        else "",
+        "designs": [(index, rows[index]) for index in order],
+        "differs": varied or DESIGN_SETTINGS,
+        "common": describe_design(designs[0], fixed) if varied else "",
         "columns": COSTS,
         "digits": DIGITS,
-        "played": played_with({**asdict(Crowd()), **given, **result.get("crowd", {})}),
+        "played": played_with({**asdict(Crowd()), **expected, **result.get("crowd", {})}),
     }
 
 
-_KINDS = {
-    "repeat": "repeatability",
-    "judges": "annotators",
-    "next": "next-best",
-    "plan": "forecast",
-}
-_FOUND = {
-    "repeatability": _repeatability,
-    "annotators": _annotators,
-    "next-best": _next,
-    "forecast": _forecast,
+_READERS = {
+    "repeatability": _read_repeatability,
+    "annotators": _read_annotators,
+    "next-best": _read_next_best,
+    "forecast": _read_forecast,
 }

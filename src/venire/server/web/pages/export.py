@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse
 from venire.server.studies import exports, lists
 from venire.server.studies.studies import counts
 from venire.server.web.deps import CurrentMember, ReadSession
-from venire.server.web.pages.analysis import sources
+from venire.server.web.pages.analysis import list_sources
 from venire.server.web.pages.common import study_page
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
@@ -29,5 +29,5 @@ def export_page(request: Request, member: CurrentMember, session: ReadSession) -
         made=[(row, (folder / f"{row.id}.zip").is_file()) for row in made],
         campaigns=lists.campaigns(session, member.study_id),
         counts=counts(session, member.study_id),
-        sources=sources(session, member.study_id)["sources"],
+        sources=list_sources(session, member.study_id)["sources"],
     )

@@ -12,7 +12,7 @@ from venire.grouping.settings import ONE, grid
 from venire.pooling.strategies import SETTINGS
 from venire.report.grouping_words import named
 from venire.server.content.instructions import show_instructions
-from venire.server.jobs import queue as jobs
+from venire.server.jobs.queue import list_jobs
 from venire.server.studies import accounts, lists, pools
 from venire.server.studies.studies import counts, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
@@ -103,6 +103,6 @@ def annotation_page(
         },
         setting_words=named,
         vectors=[row["name"] for row in files if row["kind"] == "vectors"],
-        regrouping=jobs.list_jobs(session, member.study_id, "regroup"),
+        regrouping=list_jobs(session, member.study_id, "regroup"),
         examples=[ONE, *map(str, grid(["average-linkage", "leader", "k-means"]))],
     )

@@ -1,4 +1,4 @@
-"""Simulation: the six steps from labels to a grouping."""
+"""Simulation: six steps from labels to a grouping setting."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from venire import plugins
 from venire.formats.study_settings import StudySettings
 from venire.grouping.settings import ONE
 from venire.report.grouping_words import explained, named, short
-from venire.server.jobs import queue as jobs
-from venire.server.jobs import simulation_inputs as simulation
+from venire.server.jobs.kinds import find_rules
+from venire.server.jobs.parts import list_parts
+from venire.server.jobs.queue import list_jobs
+from venire.server.jobs.simulation_labels import QRELS, list_truths
+from venire.server.jobs.simulation_start import list_encoders
 from venire.server.studies.studies import counts, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages import charts
@@ -40,13 +43,13 @@ STEPS = (
     "Choose a setting",
 )
 CAPS = ("8", "16", "24", "none")
-_METHODS = {
-    "near-duplicate": "Near-duplicates: perceptual hashes that differ in at most so many bits",
-    "leader": "Leader: an image joins the nearest leader of at least this cosine",
-    "average-linkage": "Average linkage: clusters up to this mean cosine distance",
-    "complete-linkage": "Complete linkage: clusters up to this greatest cosine distance",
-    "k-means": "k-means: about so many images a group",
-    "hdbscan": "HDBSCAN: groups where images lie dense, of at least so many",
+METHOD_LABELS = {
+    "near-duplicate": "Near-duplicate: largest number of differing bits of perceptual hashes",
+    "leader": "Leader: smallest cosine with the leader of a group",
+    "average-linkage": "Average linkage: largest mean cosine distance within a group",
+    "complete-linkage": "Complete linkage: largest cosine distance within a group",
+    "k-means": "k-means: mean number of images per group",
+    "hdbscan": "HDBSCAN: smallest number of images per group",
 }
 Row = dict[str, Any]
 
@@ -58,15 +61,15 @@ def simulation_page(
     session: ReadSession,
     job: Annotated[str, Query(max_length=100)] = "",
 ) -> HTMLResponse:
-    """Six numbered steps; what was chosen stays in the browser, what was found in the study."""
-    known = jobs.list_jobs(session, member.study_id, "simulate")
-    done = [row for row in known if row.state == "done"]
-    chosen = next((row for row in known if row.id == job), done[0] if done else None)
+    """Show the six steps; the choices stay in the browser, the results in the study."""
+    jobs = list_jobs(session, member.study_id, "simulate")
+    done = [row for row in jobs if row.state == "done"]
+    chosen = next((row for row in jobs if row.id == job), done[0] if done else None)
     result = chosen.result if chosen is not None and chosen.state == "done" else None
-    there = simulation.encoders(session, member.study_id)
-    truths = simulation.truths(session, member.study_id)
+    encoders = list_encoders(session, member.study_id)
+    truths = list_truths(session, member.study_id)
     current = StudySettings.of(get_study(session, member.study_id).settings).grouping
-    found = None if chosen is None or not result else _found(result, chosen.settings, truths)
+    report = None if chosen is None or not result else _read_result(result, chosen.settings, truths)
     return study_page(
         "simulation.html",
         request,
@@ -77,46 +80,47 @@ def simulation_page(
         steps=STEPS,
         counts=counts(session, member.study_id),
         truths=truths,
-        encoding=jobs.list_jobs(session, member.study_id, "encode"),
-        running=known,
+        encoding=list_jobs(session, member.study_id, "encode"),
+        running=jobs,
         job=chosen,
         result=result,
-        found=found,
-        parts_kept=[] if chosen is None else jobs.parts(session, chosen.id),
+        found=report,
+        parts_kept=[] if chosen is None else list_parts(session, chosen.id),
         times=times_table(),
         values=types_table(),
         references=references(),
         caps=CAPS,
+        rules=find_rules("simulate"),
         current=current,
         current_words=named(current.get("setting", ONE)),
-        **there,
+        **encoders,
         data={
             "study": member.study_id,
             "api": f"/api/studies/{member.study_id}",
             "here": f"/studies/{member.study_id}",
             "owner": member.role == "owner",
             "truths": truths,
-            "vectors": [row["name"] for row in there["vectors"]],
-            "hashes": there["hashes"],
-            "types": _types(),
-            "fields": _fields(),
-            "methods": _methods(),
+            "vectors": [row["name"] for row in encoders["vectors"]],
+            "hashes": encoders["hashes"],
+            "types": _list_types(),
+            "fields": _list_fields(),
+            "methods": _list_methods(),
             "current": current,
             "job": None if chosen is None else {"id": chosen.id, "state": chosen.state},
-            "found": found,
+            "found": report,
         },
     )
 
 
-def _types() -> list[Row]:
-    """The types of the manual and the two bounds, with their values."""
+def _list_types() -> list[Row]:
+    """Return the annotator types and the two bounds, with their values."""
     return [
         {"values": annotator(name).settings, "bound": name in BOUNDS} for name in (*TYPES, *BOUNDS)
     ]
 
 
-def _fields() -> dict[str, list[Row]]:
-    """The values of a card with their words, and the times."""
+def _list_fields() -> dict[str, list[Row]]:
+    """Return the values and the times of an annotator type, each with its label."""
     data = numbers()
     return {
         kind: [{"key": row["key"], "words": row["words"]} for row in data[kind]]
@@ -124,72 +128,79 @@ def _fields() -> dict[str, list[Row]]:
     }
 
 
-def _methods() -> list[Row]:
-    """The methods with the values that are worth trying; those of plug-ins too."""
-    found = []
+def _list_methods() -> list[Row]:
+    """Return the grouping methods, those of plug-ins too, with the values worth trying."""
+    methods = []
     for name in plugins.names("grouper"):
-        kind = plugins.load("grouper", name)
         if name == ONE:
             continue
-        known = [field.name for field in fields(kind)]
-        parameter = next(iter(kind.grid), known[0] if known else "")
-        found.append(
+        kind = plugins.load("grouper", name)
+        names = [field.name for field in fields(kind)]
+        parameter = next(iter(kind.grid), names[0] if names else "")
+        methods.append(
             {
                 "name": name,
-                "words": _METHODS.get(name, name),
+                "words": METHOD_LABELS.get(name, name),
                 "parameter": parameter,
                 "values": [float(value) for value in kind.grid.get(parameter, ())],
-                "limits": _limits(kind, parameter),
+                "limits": _read_limits(kind, parameter),
                 "whole": isinstance(getattr(kind(), parameter, 0.0), int),
                 "needs": kind.needs,
             }
         )
-    return found
+    return methods
 
 
-def _limits(kind: Any, parameter: str) -> list[float | None]:
-    """The least and the greatest value of a parameter; None is no limit."""
+def _read_limits(kind: Any, parameter: str) -> list[float | None]:
+    """Return the smallest and the largest value of a parameter; None means no limit."""
     ends = getattr(kind, "limits", {}).get(parameter, (-math.inf, math.inf))
     return [float(end) if math.isfinite(end) else None for end in ends]
 
 
-def _found(result: Row, settings: Row, truths: Sequence[Row]) -> Row:
-    """What a finished simulation says, with its charts for each type."""
+def _read_result(result: Row, settings: Row, truths: Sequence[Row]) -> Row:
+    """Return the result of a simulation as the page shows it, with the charts of each type."""
     words = {row["setting"]: named(row["setting"]) for row in result["rows"]}
     by_setting: dict[str, list[Row]] = {}
-    types: dict[str, list[Row]] = {}
+    by_type: dict[str, list[Row]] = {}
     for row in result["types"]:
-        full = {**row, "words": words[row["setting"]], "short": short(row["setting"])}
-        by_setting.setdefault(row["setting"], []).append(full)
-        types.setdefault(row["annotator"], []).append(full)
-    best = result["setting"]
-    drawn = {}
-    for name, rows in types.items():
-        first = next(row for row in rows if row["setting"] == ONE)
-        others = [row for row in rows if row["setting"] != ONE]
-        drawn[name] = {
-            "scatter": charts.time_and_recall(others, first, best, result["points"]),
-            "bars": charts.time_saved(others, best),
-        }
+        labelled = {**row, "words": words[row["setting"]], "short": short(row["setting"])}
+        by_setting.setdefault(row["setting"], []).append(labelled)
+        by_type.setdefault(row["annotator"], []).append(labelled)
+    best, points, chosen = result["setting"], result["points"], result["chosen"]
     return {
         "verdict": result["verdict"],
         "doubts": result["doubts"],
         "setting": best,
         "encoder": result["encoder"],
         "truth": settings["truth"],
-        "labels": next(
-            (row["words"] for row in truths if row["value"] == settings["truth"]),
-            settings["truth"].partition(":")[2] or settings["truth"],
-        ),
-        "points": result["points"],
-        "chosen": result["chosen"],
-        "order": [*result["chosen"], *(name for name in types if name not in result["chosen"])],
+        "labels": _label_truth(settings["truth"], truths),
+        "points": points,
+        "chosen": chosen,
+        "order": [*chosen, *(name for name in by_type if name not in chosen)],
         "words": words,
         "types": by_setting,
         "tables": {
             name: sorted(rows, key=lambda row: (row["seconds_per_image"], row["setting"]))
-            for name, rows in types.items()
+            for name, rows in by_type.items()
         },
-        "charts": drawn,
+        "charts": {name: _draw_type(rows, best, points) for name, rows in by_type.items()},
         "sentences": {name: explained(rows, by_setting[ONE]) for name, rows in by_setting.items()},
+    }
+
+
+def _label_truth(truth: str, truths: Sequence[Row]) -> str:
+    """Return the label of the source of labels; its name if it was removed from the study."""
+    for row in truths:
+        if row["value"] == truth:
+            return str(row["words"])
+    return truth.removeprefix(QRELS)
+
+
+def _draw_type(rows: list[Row], best: str, points: float) -> Row:
+    """Draw the charts of one annotator type."""
+    baseline = next(row for row in rows if row["setting"] == ONE)
+    others = [row for row in rows if row["setting"] != ONE]
+    return {
+        "scatter": charts.time_and_recall(others, baseline, best, points),
+        "bars": charts.time_saved(others, best),
     }
