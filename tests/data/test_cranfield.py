@@ -17,7 +17,7 @@ from venire.formats.collection import read_collection
 from venire.formats.run_files import read_run_files
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
-from venire.pooling.statistics import summary
+from venire.pooling.statistics import summarise
 from venire.retrieval.systems import SYSTEMS, search_documents
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,8 +110,8 @@ def test_bm25_as_trec_eval_scores_it():
 
 @pytest.mark.parametrize(("depth", "per_query", "share", "collection", "found", "best"), POOLS)
 def test_the_pool_table(depth, per_query, share, collection, found, best):
-    row = summary(
-        DepthK(k=depth).pool(lists()),
+    row = summarise(
+        DepthK(depth=depth).pool(lists()),
         lists(),
         qrels=cranfield().qrels["cranqrel"],
         collection_size=1400,
@@ -126,7 +126,7 @@ def test_the_pool_table(depth, per_query, share, collection, found, best):
 
 def test_sixteen_relevant_pairs_are_in_no_top_thousand():
     qrels = cranfield().qrels["cranqrel"]
-    row = summary(DepthK(k=1000).pool(lists()), lists(), qrels=qrels)
+    row = summarise(DepthK(depth=1000).pool(lists()), lists(), qrels=qrels)
     assert row["relevant"] - row["found"] == 16
 
 
@@ -136,7 +136,7 @@ def test_deep_learning_2019():
     assert len(ranked.runs) == 37
     assert len(ranked.topics) == 43
     qrels = Qrels.read(DATA / "trec-dl19" / "qrels-pass.txt")
-    row = summary(DepthK(k=10).pool(ranked), ranked, qrels=qrels, relevant_from=2)
+    row = summarise(DepthK(depth=10).pool(ranked), ranked, qrels=qrels, relevant_from=2)
     assert row["pairs"] == 2495
     assert row["judged"] == 2494
 

@@ -138,7 +138,7 @@ def pooled(cranfield, depth, systems=tuple(SYSTEMS)):
     """Return what a depth-k pool of some runs would have judged: all of it, by the full qrels."""
     runs, qrels = cranfield
     some = Runs(runs.frame.filter(pl.col("run_id").is_in(systems)))
-    pool = DepthK(k=depth).pool(Lists.of(some, depth=depth, ties="file-order")).frame
+    pool = DepthK(depth=depth).pool(Lists.of(some, depth=depth, ties="file-order")).frame
     pair = ["query_id", "doc_id"]
     graded = pool.select(pair).join(qrels.frame, on=pair, how="left")
     return Qrels(graded.with_columns(pl.col("relevance").fill_null(0)))

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from venire import Qrels, Runs
 from venire.pooling.base import Lists
-from venire.pooling.strategies import ADAPTIVE, SETTINGS, strategy
-from venire.pooling.stratified import allot
+from venire.pooling.strategies import build_strategy, list_adaptive, list_strategies
+from venire.pooling.stratified import share_budget
 
 DOCS = st.sampled_from("abcdefgh")
 RANKINGS = st.dictionaries(
@@ -38,20 +38,20 @@ def test_the_depth_pool_is_the_union_of_sets(rankings, k):
         for query, docs in lists.items()
         for doc in docs[:k]
     }
-    pool = strategy("depth", {"depth": k}).pool(Lists.of(runs_of(rankings)))
+    pool = build_strategy("depth", {"depth": k}).pool(Lists.of(runs_of(rankings)))
     found = list(pool.frame.select("query_id", "doc_id").iter_rows())
     assert len(found) == len(set(found))
     assert set(found) == wanted
 
 
 @settings(max_examples=30, deadline=None)
-@given(RANKINGS, GRADES, st.sampled_from(sorted(SETTINGS)), st.integers(0, 5))
+@given(RANKINGS, GRADES, st.sampled_from(sorted(list_strategies())), st.integers(0, 5))
 def test_pools_do_not_depend_on_the_order_of_rows(rankings, grades, name, seed):
     runs = runs_of(rankings)
     other = Runs(runs.frame.sample(fraction=1, shuffle=True, seed=seed))
     known = Qrels.from_dict({"q1": grades, "q2": grades})
     first, second = (
-        strategy(name, {})
+        build_strategy(name, {})
         .pool(Lists.of(table), outcomes=known, seed=seed)
         .frame.sort("query_id", "order")
         for table in (runs, other)
@@ -60,14 +60,14 @@ def test_pools_do_not_depend_on_the_order_of_rows(rankings, grades, name, seed):
 
 
 @settings(max_examples=30, deadline=None)
-@given(RANKINGS, GRADES, st.sampled_from(sorted(ADAPTIVE)), st.integers(1, 10))
+@given(RANKINGS, GRADES, st.sampled_from(sorted(list_adaptive())), st.integers(1, 10))
 def test_adaptive_pools_are_prefixes_of_longer_ones(rankings, grades, name, budget):
     lists = Lists.of(runs_of(rankings))
     known = Qrels.from_dict({"q1": grades, "q2": grades})
-    long = strategy(name, {}).pool(lists, outcomes=known).frame
-    short = strategy(name, {"budget": budget}).pool(lists, outcomes=known).frame
+    long = build_strategy(name, {}).pool(lists, outcomes=known).frame
+    short = build_strategy(name, {"budget": budget}).pool(lists, outcomes=known).frame
     assert long.filter(pl.col("order") <= budget).equals(short)
-    assert long.height == lists.pairs().height
+    assert long.height == lists.list_pairs().height
 
 
 @given(
@@ -78,7 +78,7 @@ def test_a_budget_is_used_up_and_never_overdrawn(room, budget):
     import numpy as np
 
     room = np.array(room)
-    given = allot(room, budget)
+    given = share_budget(room, budget)
     assert (given >= 0).all()
     assert (given <= room).all()
     assert (given.sum(axis=1) == np.minimum(budget, room.sum(axis=1))).all()

@@ -11,7 +11,7 @@ from venire.cli.shared.options import SEED, TIES, join_numbers, read_numbers
 from venire.cli.shared.output import FORMAT, emit
 from venire.errors import BadSetting
 from venire.pooling.fused import FUSIONS
-from venire.pooling.strategies import SETTINGS
+from venire.pooling.strategies import list_strategies
 from venire.tables.schema import counted
 
 
@@ -19,7 +19,7 @@ from venire.tables.schema import counted
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option(
     "--strategy",
-    type=click.Choice(tuple(SETTINGS)),
+    type=click.Choice(tuple(list_strategies())),
     default="depth",
     show_default=True,
     help="Strategy that chooses the documents.",

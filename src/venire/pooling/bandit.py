@@ -1,102 +1,104 @@
-"""Multi-armed bandits (Losada, Parapar and Barreiro 2017): an arm is a run."""
+"""Multi-armed bandits (Losada, Parapar and Barreiro 2017): an arm is a run.
+
+A run that gave n judged documents, r of them relevant, has the posterior Beta(r + 1, n - r + 1)
+from the uniform prior, with mean (r + 1) / (n + 2). Only the run that gave the document learns.
+Among equals, the run with the fewest documents taken is next, then the first by name. A document
+without a judgment changes no posterior.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from venire.errors import BadSetting
-from venire.pooling.adaptive import adjudicate
-from venire.pooling.base import Lists, Pool, at_least
-from venire.tables.qrels import Qrels
-
-RULES = ("max-mean", "thompson", "nonstationary")
+from venire.pooling.adaptive import AdaptiveStrategy, Picker
+from venire.settings import setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bandit:
-    """Ask the run that is most likely to give a relevant document.
+class MaxMeanBandit(AdaptiveStrategy):
+    """Take documents from the run with the greatest posterior mean."""
 
-    A run that gave n judged documents, r of them relevant, has the posterior
-    Beta(r + 1, n - r + 1) of the uniform prior, with mean (r + 1) / (n + 2). Only the run that
-    was asked learns.
+    name: ClassVar[str] = "bandit-max-mean"
+    label: ClassVar[str] = "Bandit, maximum mean"
+    description: ClassVar[str] = "Take documents from the run with the greatest posterior mean."
+    position: ClassVar[int] = 4
 
-    - max-mean asks the run with the greatest mean;
-    - thompson draws from every posterior and asks the run with the greatest draw;
-    - nonstationary is max-mean with forgetting: at each judgment of a run's document
-      r <- discount * r + relevant, n <- discount * n + 1; discount 1 forgets nothing,
-      0 all but the last.
+    def start_topic(self, size: int, rng: np.random.Generator) -> Picker:
+        """Return uniform priors."""
+        return _Arms(size)
 
-    Among equals the run with the fewest documents taken is next, then the first by name. A
-    document that is not judged yet changes no posterior.
 
-    Attributes
-    ----------
-    budget : int
-        Documents a topic.
-    rule : "max-mean", "thompson" or "nonstationary"
-    discount : float, 0 to 1
-        Only for nonstationary.
+@dataclass(frozen=True, kw_only=True)
+class ThompsonBandit(AdaptiveStrategy):
+    """Draw from the posterior of every run and take a document from the run with the most."""
+
+    name: ClassVar[str] = "bandit-thompson"
+    label: ClassVar[str] = "Bandit, Thompson sampling"
+    description: ClassVar[str] = (
+        "Draw from the posterior of every run and take a document from the run with the most."
+    )
+    position: ClassVar[int] = 5
+
+    def start_topic(self, size: int, rng: np.random.Generator) -> Picker:
+        """Return uniform priors, drawn from with the topic's random numbers."""
+        return _Arms(size, rng=rng)
+
+    def list_settings(self, seed: int) -> dict[str, Any]:
+        """Add the seed."""
+        return {**super().list_settings(seed), "seed": seed}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NonstationaryBandit(AdaptiveStrategy):
+    """Take documents from the run with the greatest posterior mean, discounting old judgments.
+
+    At each judgment of a run's document r <- discount * r + relevant, n <- discount * n + 1.
     """
 
-    budget: int = 100
-    rule: str = "max-mean"
-    discount: float = 0.9
+    name: ClassVar[str] = "bandit-nonstationary"
+    label: ClassVar[str] = "Bandit, non-stationary"
+    description: ClassVar[str] = (
+        "Take documents from the run with the greatest posterior mean, discounting old judgments."
+    )
+    position: ClassVar[int] = 6
 
-    def __post_init__(self) -> None:
-        """Refuse settings out of range."""
-        at_least("budget", self.budget, 1)
-        if self.rule not in RULES:
-            raise BadSetting(f"rule is one of {', '.join(RULES)}, not {self.rule!r}")
-        if not 0 <= self.discount <= 1:
-            raise BadSetting(f"discount lies between 0 and 1, not {self.discount}")
+    discount: float = setting(
+        0.9,
+        words="Weight of earlier judgments at each new one: 1 keeps all, 0 only the last.",
+        label="Discount",
+        least=0,
+        most=1,
+    )
 
-    def pool(
-        self,
-        lists: Lists,
-        *,
-        judged: Qrels | None = None,
-        outcomes: Qrels | None = None,
-        relevant_from: float = 1,
-        seed: int = 0,
-    ) -> Pool:
-        """Return the documents in order of judging; only thompson uses the seed."""
-        settings: dict[str, float] = {"budget": self.budget}
-        keep = 1.0
-        if self.rule == "nonstationary":
-            keep = self.discount
-            settings |= {"discount": self.discount}
-        if self.rule == "thompson":
-            settings |= {"seed": seed}
-        return adjudicate(
-            lists,
-            lambda size, rng: _Arms(size, keep, rng if self.rule == "thompson" else None),
-            strategy=f"bandit-{self.rule}",
-            settings=settings,
-            budget=self.budget,
-            judged=judged,
-            outcomes=outcomes,
-            relevant_from=relevant_from,
-            seed=seed,
-        )
+    def start_topic(self, size: int, rng: np.random.Generator) -> Picker:
+        """Return uniform priors that discount."""
+        return _Arms(size, discount=self.discount)
+
+    def list_settings(self, seed: int) -> dict[str, Any]:
+        """Add the discount."""
+        return {**super().list_settings(seed), "discount": self.discount}
 
 
 class _Arms:
-    """Discounted counts of each run."""
+    """Discounted counts of relevant and of judged documents of each run."""
 
-    def __init__(self, size: int, keep: float, rng: np.random.Generator | None) -> None:
+    def __init__(
+        self, size: int, *, discount: float = 1.0, rng: np.random.Generator | None = None
+    ) -> None:
         self.relevant = [0.0] * size
         self.judged = [0.0] * size
         self.taken = [0] * size
-        self.keep = keep
+        self.discount = discount
         self.rng = rng
 
     def choose(self, open_runs: list[int]) -> int:
         if self.rng is not None:
-            hit = np.array([self.relevant[run] for run in open_runs])
-            miss = np.array([self.judged[run] for run in open_runs]) - hit
-            return open_runs[int(np.argmax(self.rng.beta(hit + 1, miss + 1)))]
+            hits = np.array([self.relevant[run] for run in open_runs])
+            misses = np.array([self.judged[run] for run in open_runs]) - hits
+            return open_runs[int(np.argmax(self.rng.beta(hits + 1, misses + 1)))]
         return min(open_runs, key=lambda run: (-self.mean(run), self.taken[run], run))
 
     def mean(self, run: int) -> float:
@@ -105,5 +107,5 @@ class _Arms:
     def learn(self, run: int, relevant: bool | None) -> None:
         self.taken[run] += 1
         if relevant is not None:
-            self.relevant[run] = self.keep * self.relevant[run] + relevant
-            self.judged[run] = self.keep * self.judged[run] + 1
+            self.relevant[run] = self.discount * self.relevant[run] + relevant
+            self.judged[run] = self.discount * self.judged[run] + 1

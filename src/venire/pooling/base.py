@@ -1,20 +1,21 @@
-"""Ranked lists in, a pool out: what every strategy shares."""
+"""Ranked lists in, a pool out: what every pool strategy shares."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import polars as pl
 
 from venire.errors import BadSetting, DataError
 from venire.formats import write_frame, write_qrels
 from venire.formats.source import stem, write_bytes
+from venire.settings import Settings, setting
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import PAIR
+from venire.tables.schema import PAIR, counted
 
 _TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
@@ -26,7 +27,7 @@ class Lists:
     Attributes
     ----------
     frame : polars.DataFrame
-        ``run_id, query_id, doc_id, score, rank``, by run, topic and rank.
+        ``run_id, query_id, doc_id, score, rank``, sorted by run, topic and rank.
     topics : polars.Series
         In the order of the runs.
     runs : tuple of str
@@ -48,12 +49,12 @@ class Lists:
         ----------
         runs : Runs
         depth : int, optional
-            Keep this many documents of each list.
+            Number of documents of each list that are kept; all by default.
         ties : str
             As in :meth:`venire.Runs.ranked`: measures and pools use the same rule.
         """
         if not len(runs):
-            raise DataError("there are no runs to make a pool of")
+            raise DataError("no pool can be built: there are no runs")
         ranked = runs.ranked(ties=ties).select("run_id", *PAIR, "score", "rank")
         topics = runs.frame["query_id"].unique(maintain_order=True)
         names = tuple(ranked["run_id"].unique().sort())
@@ -63,21 +64,28 @@ class Lists:
         """Return the lists cut at a rank."""
         if depth is None:
             return self
-        at_least("depth", depth, 1)
-        cut = self.frame.filter(pl.col("rank") <= depth)
-        return Lists(cut, self.topics, self.runs, depth)
+        require_at_least("depth", depth, 1)
+        return Lists(self.frame.filter(pl.col("rank") <= depth), self.topics, self.runs, depth)
 
-    def pairs(self) -> pl.DataFrame:
-        """Return each pair once: ``query_id, doc_id, rank`` (the best) and ``runs`` (how many)."""
+    def list_pairs(self) -> pl.DataFrame:
+        """Return each pair once: ``query_id, doc_id``, best ``rank``, and number of ``runs``."""
         return self.frame.group_by(PAIR).agg(
             pl.col("rank").min().cast(pl.Int64), pl.len().cast(pl.Int64).alias("runs")
         )
 
-    def ordered(self, frame: pl.DataFrame, *by: str, descending: Any = False) -> pl.DataFrame:
-        """Sort within topics, topics in the order of the runs, and number the rows of each."""
+    def sort_by_topic(
+        self, frame: pl.DataFrame, *by: str, descending: bool | list[bool] = False
+    ) -> pl.DataFrame:
+        """Sort rows within topics, topics in the order of the runs, and number them.
+
+        Returns
+        -------
+        polars.DataFrame
+            With ``order``, the place within the topic, starting at 1.
+        """
         place = pl.DataFrame({"query_id": self.topics}).with_row_index("place")
-        down = descending if isinstance(descending, list) else [descending] * len(by)
-        frame = frame.join(place, on="query_id").sort("place", *by, descending=[False, *down])
+        directions = descending if isinstance(descending, list) else [descending] * len(by)
+        frame = frame.join(place, on="query_id").sort("place", *by, descending=[False, *directions])
         order = pl.int_range(1, pl.len() + 1).over("query_id").alias("order")
         return frame.drop("place").with_columns(order)
 
@@ -89,17 +97,17 @@ class Pool:
     Attributes
     ----------
     frame : polars.DataFrame
-        ``query_id, doc_id, order`` (place within the topic, from 1), ``rank`` (best rank in any
-        run), ``probability`` (that the pair is chosen; null where nobody knows). A stratified
-        pool has all pairs of the strata, with ``stratum`` and ``sampled``.
+        ``query_id, doc_id, order`` (place within the topic, starting at 1), ``rank`` (best rank
+        in any run), ``probability`` (that the pair is chosen; null if unknown). A stratified pool
+        has all pairs of the strata, with ``stratum`` and ``sampled``.
     strategy : str
     settings : mapping
     depth : int or None
-        The depth of the lists that a depth or a stratified pool is made of.
+        Depth of the lists that a depth pool or a stratified pool is built from.
     biased : bool
-        True where what was found decided what was judged next. Such a pool has more relevant
-        documents than chance would give and no known probabilities: no interval may be
-        computed from it.
+        True if earlier judgments decided which documents were judged next. Such a pool has more
+        relevant documents than a random sample, and the probabilities are unknown: no interval
+        may be computed from it.
     notes : tuple of str
     """
 
@@ -115,12 +123,12 @@ class Pool:
 
     @property
     def to_judge(self) -> pl.DataFrame:
-        """The rows to judge: all, or those sampled."""
+        """The rows to judge: all, or the sampled ones."""
         if "sampled" not in self.frame.columns:
             return self.frame
         return self.frame.filter("sampled")
 
-    def probabilities(self) -> pl.DataFrame:
+    def get_probabilities(self) -> pl.DataFrame:
         """Return ``query_id, doc_id, probability`` of the pairs to judge, for estimates.
 
         Raises
@@ -130,19 +138,21 @@ class Pool:
         """
         if self.biased:
             raise DataError(
-                f"the pool was made adaptively ({self.strategy}), so its documents have no known "
-                "probability and no interval can be computed from them; make a stratified pool"
+                f"the pool is adaptive ({self.strategy}): the probabilities of its documents are "
+                "unknown, so no interval can be computed",
+                hint="Build a stratified pool.",
+                code="adaptive-pool",
             )
         return self.to_judge.select(*PAIR, "probability")
 
     def write(self, path: str | Path, qrels: Qrels | None = None) -> None:
         """Write the pool.
 
-        A table where the ending is .csv, .tsv, .jsonl or .parquet. Otherwise TREC qrels, in
-        which the grade is that of ``qrels`` and -1 says "in the pool, not judged"; those of an
-        adaptive pool carry the mark ``adaptive:STRATEGY`` in the second column. For a
-        stratified pool the lines are ``topic 0 document stratum grade`` with -1 for "not
-        sampled", as xinfAP's sample_eval reads them; these need ``qrels``.
+        A table if the ending is .csv, .tsv, .jsonl or .parquet. Otherwise TREC qrels, with the
+        grade from ``qrels``, or -1 for "in the pool, not judged"; those of an adaptive pool have
+        ``adaptive:STRATEGY`` in the second column. A stratified pool is written as
+        ``topic 0 document stratum grade`` with -1 for "not sampled", the input of NIST's
+        sample_eval; this needs ``qrels``.
         """
         name = str(path)
         if Path(stem(name, keep_kind=True)).suffix in _TABLES:
@@ -150,17 +160,41 @@ class Pool:
         elif "stratum" in self.frame.columns:
             if qrels is None:
                 raise BadSetting(
-                    f"{name}: five-column qrels have the grades of the sample; give the qrels, "
-                    "or write .csv, .tsv, .jsonl or .parquet"
+                    f"is missing: five-column qrels contain the grades of the sample ({name})",
+                    argument="qrels",
+                    hint="Pass the qrels, or write .csv, .tsv, .jsonl or .parquet.",
                 )
-            write_bytes(path, _five_columns(self, qrels))
+            write_bytes(path, _write_strata(self, qrels, name))
         else:
-            frame = graded(self.frame, qrels).select(*PAIR, "relevance")
+            frame = add_grades(self.frame, qrels).select(*PAIR, "relevance")
             write_qrels(Qrels(frame, adaptive=self.strategy if self.biased else ""), path)
 
 
-class Pooler(Protocol):
-    """A strategy; its settings are a frozen dataclass."""
+class Strategy(Settings):
+    """A pool strategy: a frozen dataclass of settings, and how it chooses documents.
+
+    A package adds one with an entry point in the group ``venire.pool_strategies``, whose name is
+    what users type.
+
+    Attributes
+    ----------
+    name : str
+        Name of the entry point.
+    label : str
+        A few words, for a list to choose from.
+    description : str
+        One sentence, for help texts and pages.
+    is_adaptive : bool
+        Whether judgments decide which documents are judged next.
+    position : int
+        Place in lists of strategies; lower numbers first.
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    description: ClassVar[str]
+    is_adaptive: ClassVar[bool] = False
+    position: ClassVar[int] = 100
 
     def pool(
         self,
@@ -171,39 +205,75 @@ class Pooler(Protocol):
         relevant_from: float = 1,
         seed: int = 0,
     ) -> Pool:
-        """Choose the pairs to judge; strategies without adaptation ignore all but the lists."""
+        """Choose the pairs to judge.
+
+        Parameters
+        ----------
+        lists : Lists
+            The ranked runs.
+        judged : Qrels, optional
+            Judgments so far; adaptive strategies learn from them.
+        outcomes : Qrels, optional
+            Known grades, for a replay: an adaptive strategy looks up each document it chooses.
+        relevant_from : float
+            Smallest relevant grade.
+        seed : int
+        """
+        raise NotImplementedError
 
 
-def graded(frame: pl.DataFrame, qrels: Qrels | None) -> pl.DataFrame:
-    """Return the frame with ``relevance``; -1 where there is no grade."""
+@dataclass(frozen=True, kw_only=True)
+class BudgetedStrategy(Strategy):
+    """A strategy that chooses a number of documents per topic."""
+
+    depth: int | None = setting(
+        None,
+        words="Number of documents of each run that are considered; all by default.",
+        label="Depth of the runs",
+        least=1,
+    )
+    budget: int = setting(100, words="Number of documents per topic.", label="Budget", least=1)
+
+
+def add_grades(frame: pl.DataFrame, qrels: Qrels | None) -> pl.DataFrame:
+    """Add the column ``relevance`` to pairs; -1 without a grade."""
     if qrels is None:
         return frame.with_columns(pl.lit(-1).alias("relevance"))
-    out = frame.join(qrels.frame, on=PAIR, how="left", maintain_order="left")
-    return out.with_columns(pl.col("relevance").fill_null(-1))
+    graded = frame.join(qrels.frame, on=PAIR, how="left", maintain_order="left")
+    return graded.with_columns(pl.col("relevance").fill_null(-1))
 
 
-def _five_columns(pool: Pool, qrels: Qrels) -> bytes:
-    frame = graded(pool.frame, qrels).select(
+def _write_strata(pool: Pool, qrels: Qrels, name: str) -> bytes:
+    """Return ``topic 0 document stratum grade`` lines."""
+    frame = add_grades(pool.frame, qrels).select(
         "query_id",
         pl.lit(0).alias("iteration"),
         "doc_id",
         "stratum",
         pl.when("sampled").then("relevance").otherwise(-1).cast(pl.Int64),
     )
-    odd = frame["doc_id"].str.contains(r"\s") | frame["query_id"].str.contains(r"\s")
-    if odd.any():
-        raise DataError("an id holds a blank, which TREC files cannot say; write a table")
+    for column in PAIR:
+        blank = frame[column].str.contains(r"\s")
+        if blank.any():
+            raise DataError(
+                f"{name}: {column} {frame[column].filter(blank)[0]!r} contains a blank, which "
+                "TREC files cannot represent",
+                hint="Write .csv, .tsv, .jsonl or .parquet.",
+            )
     return frame.write_csv(include_header=False, separator=" ", quote_style="never").encode()
 
 
-def at_least(name: str, value: float, least: float) -> None:
-    """Refuse a setting below its least value."""
+def require_at_least(argument: str, value: float, least: float) -> None:
+    """Refuse an argument below its smallest allowed value."""
     if not value >= least:
-        raise BadSetting(f"{name} is at least {least:g}, not {value:g}")
+        raise BadSetting(f"must be >= {least:g} (got {value:g})", argument=argument, value=value)
 
 
-def short_topics(frame: pl.DataFrame, lists: Lists, budget: int) -> tuple[str, ...]:
+def note_short_topics(frame: pl.DataFrame, lists: Lists, budget: int) -> tuple[str, ...]:
     """Return a note that counts the topics with fewer documents than the budget."""
     full = frame.group_by("query_id").len().filter(pl.col("len") >= budget).height
     short = len(lists.topics) - full
-    return (f"{short:,} topics have fewer than {budget:,} documents",) if short else ()
+    if not short:
+        return ()
+    has = "topic has" if short == 1 else "topics have"
+    return (f"{short:,} {has} fewer than {counted(budget, 'document')}",)

@@ -14,8 +14,7 @@ from venire.errors import BadSetting
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.pooling import statistics
 from venire.pooling.base import Lists, Pool
-from venire.pooling.strategies import ADAPTIVE
-from venire.pooling.strategies import strategy as build_strategy
+from venire.pooling.strategies import build_strategy, list_adaptive
 from venire.tables.qrels import Qrels
 from venire.tables.schema import counted
 
@@ -74,11 +73,11 @@ class BuiltPools:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One row per pool; see :func:`venire.pooling.statistics.summary`."""
+        """One row per pool; see :func:`venire.pooling.statistics.summarise`."""
         rows = []
         for pool in self.pools:
             limit = "budget" if pool.depth is None else "depth"
-            summary = statistics.summary(
+            summary = statistics.summarise(
                 pool,
                 self.lists,
                 qrels=self.qrels,
@@ -92,15 +91,15 @@ class BuiltPools:
 
     @property
     def by_run(self) -> list[dict[str, Any]]:
-        """One row per run of the pool; see :func:`venire.pooling.statistics.by_run`."""
-        return statistics.by_run(
+        """One row per run of the pool; see :func:`venire.pooling.statistics.count_by_run`."""
+        return statistics.count_by_run(
             self.pool, self.lists, qrels=self.qrels, relevant_from=self.relevant_from
         )
 
     @property
     def by_topic(self) -> list[dict[str, Any]]:
-        """One row per topic of the pool; see :func:`venire.pooling.statistics.by_topic`."""
-        return statistics.by_topic(
+        """One row per topic of the pool; see :func:`venire.pooling.statistics.count_by_topic`."""
+        return statistics.count_by_topic(
             self.pool, self.lists, qrels=self.qrels, relevant_from=self.relevant_from
         )
 
@@ -180,9 +179,9 @@ def pool(
             argument="depth",
             value=depth,
         )
-    if judged is not None and strategy not in ADAPTIVE:
+    if judged is not None and strategy not in list_adaptive():
         raise BadSetting(
-            f"is for adaptive strategies: {', '.join(ADAPTIVE)} (got {strategy})", argument="judged"
+            f"is for adaptive strategies: {', '.join(list_adaptive())} (got {strategy})", argument="judged"
         )
     if math.isnan(relevant_from):
         raise BadSetting("must be a grade (got nan)", argument="relevant_from", value=relevant_from)

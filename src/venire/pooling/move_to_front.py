@@ -3,59 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from venire.pooling.adaptive import adjudicate
-from venire.pooling.base import Lists, Pool, at_least
-from venire.tables.qrels import Qrels
+from venire.pooling.adaptive import AdaptiveStrategy, Picker
 
 
 @dataclass(frozen=True, kw_only=True)
-class MoveToFront:
-    """Stay with a run while it gives relevant documents; every miss costs it one place.
+class MoveToFront(AdaptiveStrategy):
+    """Stay with a run while its documents are relevant; each non-relevant one costs it one place.
 
-    All runs begin with the same priority. A run of the highest priority is asked until it gives
-    a document that is not relevant; that lowers its priority by one. Among equals the run with
-    the fewest documents taken is next, then the first by name. A document that is not judged
-    yet changes no priority, and the next run is asked.
-
-    Attributes
-    ----------
-    budget : int
-        Documents a topic.
+    All runs start with the same priority. The run with the highest priority gives its next
+    document until one is not relevant; that lowers its priority by one. Among equal priorities,
+    the run with the fewest documents taken is next, then the first by name. A document without a
+    judgment changes no priority, and the next run is asked.
     """
 
-    budget: int = 100
+    name: ClassVar[str] = "move-to-front"
+    label: ClassVar[str] = "Move to front: continue where relevant documents were found"
+    description: ClassVar[str] = "Stay with a run while its documents are relevant."
+    position: ClassVar[int] = 3
 
-    def __post_init__(self) -> None:
-        """Refuse a budget of nothing."""
-        at_least("budget", self.budget, 1)
-
-    def pool(
-        self,
-        lists: Lists,
-        *,
-        judged: Qrels | None = None,
-        outcomes: Qrels | None = None,
-        relevant_from: float = 1,
-        seed: int = 0,
-    ) -> Pool:
-        """Return the documents in order of judging; chance plays no part."""
-        return adjudicate(
-            lists,
-            lambda size, _: _Priorities(size),
-            strategy="move-to-front",
-            settings={"budget": self.budget},
-            budget=self.budget,
-            judged=judged,
-            outcomes=outcomes,
-            relevant_from=relevant_from,
-            seed=seed,
-        )
+    def start_topic(self, size: int, rng: np.random.Generator) -> Picker:
+        """Return equal priorities."""
+        return _Priorities(size)
 
 
 class _Priorities:
+    """Non-relevant documents of each run, which lower its priority."""
+
     def __init__(self, size: int) -> None:
         self.misses = np.zeros(size, np.int64)
         self.taken = np.zeros(size, np.int64)

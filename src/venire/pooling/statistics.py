@@ -6,13 +6,13 @@ from typing import Any
 
 import polars as pl
 
-from venire.errors import BadSetting, NoOverlap
-from venire.pooling.base import Lists, Pool
+from venire.errors import NoOverlap
+from venire.pooling.base import Lists, Pool, require_at_least
 from venire.tables.qrels import Qrels
 from venire.tables.schema import PAIR
 
 
-def summary(
+def summarise(
     pool: Pool,
     lists: Lists,
     *,
@@ -26,13 +26,13 @@ def summary(
     ----------
     pool : Pool
     lists : Lists
-        What it was made of.
+        The ranked runs it was built from.
     qrels : Qrels, optional
-        What is known to be relevant; topics of the qrels that no run has count too.
+        Known grades; topics of the qrels that no run has count too.
     relevant_from : float
-        Least grade that is relevant.
+        Smallest relevant grade.
     collection_size : int, optional
-        Documents in the collection.
+        Number of documents in the collection.
 
     Returns
     -------
@@ -41,8 +41,8 @@ def summary(
         runs x depth (undefined for a pool without a depth); ``share_of_collection``; with qrels:
         ``judged`` pairs, ``relevant`` known, ``found`` and ``found_share``, and the best
         single run: the relevant documents in the top k of the run with most of them, where k is
-        the depth, or the budget a topic. A sample has ``estimated_relevant`` in its place: the
-        sum of 1 / probability over the relevant documents sampled.
+        the depth, or the budget per topic. A sample has ``estimated_relevant`` instead: the sum
+        of 1 / probability over the relevant sampled documents.
     """
     topics = len(lists.topics)
     pairs = len(pool)
@@ -53,19 +53,18 @@ def summary(
         "share_of_lists": pairs / (topics * len(lists.runs) * pool.depth) if pool.depth else None,
     }
     if collection_size is not None:
-        if collection_size < 1:
-            raise BadSetting(f"the collection has at least one document, not {collection_size}")
+        require_at_least("collection_size", collection_size, 1)
         row["share_of_collection"] = pairs / topics / collection_size
     if qrels is None:
         return row
-    relevant = _relevant(qrels, lists, relevant_from)
-    known = qrels.frame.filter(pl.col("relevance") >= 0)
-    found = _hits(pool.to_judge, relevant)
+    relevant = _select_relevant(qrels, lists, relevant_from)
+    graded = qrels.frame.filter(pl.col("relevance") >= 0)
+    found_count = _count_shared(pool.to_judge, relevant)
     row |= {
-        "judged": _hits(pool.to_judge, known),
+        "judged": _count_shared(pool.to_judge, graded),
         "relevant": relevant.height,
-        "found": found,
-        "found_share": found / relevant.height if relevant.height else None,
+        "found": found_count,
+        "found_share": found_count / relevant.height if relevant.height else None,
     }
     if "sampled" in pool.frame.columns:
         sample = pool.to_judge.join(relevant, on=PAIR, how="semi")
@@ -79,59 +78,61 @@ def summary(
         .len()
         .sort("len", "run_id", descending=[True, False])
     )
-    best = hits.row(0) if hits.height else (None, 0)
-    row["best_run"] = best[0] or "none"
-    row["best_run_share"] = best[1] / relevant.height if relevant.height else None
+    best_run, best_count = hits.row(0) if hits.height else (None, 0)
+    row["best_run"] = best_run or "none"
+    row["best_run_share"] = best_count / relevant.height if relevant.height else None
     return row
 
 
-def by_run(
+def count_by_run(
     pool: Pool, lists: Lists, *, qrels: Qrels | None = None, relevant_from: float = 1
 ) -> list[dict[str, Any]]:
-    """Return a row a run: its documents in the pool, and those no other run ranks.
+    """Return one row per run: its documents in the pool, and those that no other run ranks.
 
     Ranks count down to the pool's depth, or to the depth of the lists. With qrels:
     ``relevant`` and ``relevant_alone`` among them.
     """
-    shared = lists.to_depth(pool.depth).frame.select("run_id", *PAIR)
-    mine = shared.join(pool.to_judge, on=PAIR, how="semi").with_columns(
+    ranked = lists.to_depth(pool.depth).frame.select("run_id", *PAIR)
+    pooled = ranked.join(pool.to_judge, on=PAIR, how="semi").with_columns(
         (pl.len().over(PAIR) == 1).alias("alone")
     )
     columns = [pl.len().alias("documents"), pl.col("alone").sum()]
     if qrels is not None:
-        relevant = _relevant(qrels, lists, relevant_from).with_columns(pl.lit(1).alias("hit"))
-        mine = mine.join(relevant, on=PAIR, how="left").with_columns(
+        relevant = _select_relevant(qrels, lists, relevant_from).with_columns(
+            pl.lit(1).alias("hit")
+        )
+        pooled = pooled.join(relevant, on=PAIR, how="left").with_columns(
             pl.col("hit").fill_null(0).cast(pl.Boolean)
         )
         columns += [
             pl.col("hit").sum().alias("relevant"),
             (pl.col("hit") & pl.col("alone")).sum().alias("relevant_alone"),
         ]
-    counts = mine.group_by("run_id").agg(columns)
-    every = pl.DataFrame({"run_id": lists.runs}, schema={"run_id": pl.String})
-    out = every.join(counts, on="run_id", how="left", maintain_order="left").fill_null(0)
-    return out.rename({"run_id": "run"}).to_dicts()
+    counts = pooled.group_by("run_id").agg(columns)
+    runs = pl.DataFrame({"run_id": lists.runs}, schema={"run_id": pl.String})
+    table = runs.join(counts, on="run_id", how="left", maintain_order="left").fill_null(0)
+    return table.rename({"run_id": "run"}).to_dicts()
 
 
-def by_topic(
+def count_by_topic(
     pool: Pool, lists: Lists, *, qrels: Qrels | None = None, relevant_from: float = 1
 ) -> list[dict[str, Any]]:
-    """Return a row a topic: documents to judge and, with qrels, ``relevant`` and ``found``."""
-    every = pl.DataFrame({"query_id": lists.topics})
-    tables = [pool.to_judge.group_by("query_id").len("documents")]
+    """Return one row per topic: documents to judge and, with qrels, ``relevant`` and ``found``."""
+    table = pl.DataFrame({"query_id": lists.topics})
+    counts = [pool.to_judge.group_by("query_id").len("documents")]
     if qrels is not None:
-        relevant = _relevant(qrels, lists, relevant_from)
-        found = pool.to_judge.join(relevant, on=PAIR, how="semi")
-        tables += [
+        relevant = _select_relevant(qrels, lists, relevant_from)
+        pooled = pool.to_judge.join(relevant, on=PAIR, how="semi")
+        counts += [
             relevant.group_by("query_id").len("relevant"),
-            found.group_by("query_id").len("found"),
+            pooled.group_by("query_id").len("found"),
         ]
-    for table in tables:
-        every = every.join(table, on="query_id", how="left", maintain_order="left")
-    return every.fill_null(0).rename({"query_id": "topic"}).to_dicts()
+    for count in counts:
+        table = table.join(count, on="query_id", how="left", maintain_order="left")
+    return table.fill_null(0).rename({"query_id": "topic"}).to_dicts()
 
 
-def _relevant(qrels: Qrels, lists: Lists, relevant_from: float) -> pl.DataFrame:
+def _select_relevant(qrels: Qrels, lists: Lists, relevant_from: float) -> pl.DataFrame:
     if not qrels.frame["query_id"].is_in(lists.topics.to_list()).any():
         ours = ", ".join(lists.topics.head(3))
         theirs = ", ".join(qrels.frame["query_id"].unique(maintain_order=True).head(3))
@@ -139,5 +140,5 @@ def _relevant(qrels: Qrels, lists: Lists, relevant_from: float) -> pl.DataFrame:
     return qrels.frame.filter(pl.col("relevance") >= relevant_from).select(PAIR)
 
 
-def _hits(pairs: pl.DataFrame, among: pl.DataFrame) -> int:
-    return pairs.join(among, on=PAIR, how="semi").height
+def _count_shared(pairs: pl.DataFrame, others: pl.DataFrame) -> int:
+    return pairs.join(others, on=PAIR, how="semi").height

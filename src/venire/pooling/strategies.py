@@ -1,54 +1,63 @@
-"""Strategies by the names users type."""
+"""Pool strategies by name."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from venire.errors import BadSetting, UnknownName
-from venire.pooling.bandit import RULES, Bandit
-from venire.pooling.base import Pooler
-from venire.pooling.depth import DepthK
-from venire.pooling.fused import Fused
-from venire.pooling.move_to_front import MoveToFront
-from venire.pooling.stratified import Stratified
-
-SETTINGS: dict[str, tuple[str, ...]] = {
-    "depth": ("depth",),
-    "fused": ("depth", "budget", "fusion"),
-    "move-to-front": ("depth", "budget"),
-    "bandit-max-mean": ("depth", "budget"),
-    "bandit-thompson": ("depth", "budget"),
-    "bandit-nonstationary": ("depth", "budget", "discount"),
-    "stratified": ("budget", "strata", "rates"),
-}
-"""Name -> the settings it has. ``depth`` cuts the lists; for ``depth`` it is the pool's."""
-ADAPTIVE = ("move-to-front", *(f"bandit-{rule}" for rule in RULES))
+from venire import plugins
+from venire.errors import UnknownName
+from venire.pooling.base import Strategy
+from venire.settings import rules
 
 
-def strategy(name: str, settings: dict[str, Any]) -> Pooler:
-    """Return the strategy of that name; settings that are None are left at their defaults.
+def list_strategies() -> dict[str, type[Strategy]]:
+    """Return every pool strategy by name, in the order in which they are shown.
+
+    The settings of each are ``venire.settings.rules(strategy)``, and its texts are ``label`` and
+    ``description``.
+
+    Examples
+    --------
+    >>> list(list_strategies())[:3]
+    ['depth', 'fused', 'move-to-front']
+    """
+    strategies = plugins.load_all("pool strategy")
+    return dict(sorted(strategies.items(), key=lambda item: (item[1].position, item[0])))
+
+
+def list_settings() -> dict[str, tuple[str, ...]]:
+    """Return the names of the settings of each strategy."""
+    return {
+        name: tuple(rule.name for rule in rules(strategy))
+        for name, strategy in list_strategies().items()
+    }
+
+
+def list_adaptive() -> list[str]:
+    """Return the names of the strategies in which judgments decide what is judged next."""
+    return [name for name, strategy in list_strategies().items() if strategy.is_adaptive]
+
+
+def build_strategy(name: str, settings: Mapping[str, Any]) -> Strategy:
+    """Return a strategy; settings that are None have their defaults.
 
     Raises
     ------
     UnknownName
+        For an unknown strategy, or a setting that it does not have.
     BadSetting
-        A setting that the strategy has not, or that is out of range.
+        For a value out of range.
+
+    Examples
+    --------
+    >>> build_strategy("depth", {"depth": 5, "budget": None})
+    DepthK(depth=5)
     """
-    if name not in SETTINGS:
-        raise UnknownName("strategy", name, SETTINGS)
-    given = {key: value for key, value in settings.items() if value is not None}
-    strange = [key for key in given if key not in SETTINGS[name]]
-    if strange:
-        known = ", ".join(SETTINGS[name])
-        raise BadSetting(f"{name} has no setting {strange[0]}; it has: {known}")
-    depth = given.pop("depth", None)
-    if name == "depth":
-        return DepthK() if depth is None else DepthK(k=depth)
-    if name == "fused":
-        return Fused(**given)
-    if name == "move-to-front":
-        return MoveToFront(**given)
-    if name == "stratified":
-        strata = given.pop("strata", None)
-        return Stratified(**given) if strata is None else Stratified(bounds=strata, **given)
-    return Bandit(rule=name.removeprefix("bandit-"), **given)
+    strategy: type[Strategy] = plugins.load("pool strategy", name)
+    known = [rule.name for rule in rules(strategy)]
+    values = {key: value for key, value in settings.items() if value is not None}
+    for key in values:
+        if key not in known:
+            raise UnknownName(f"setting of {name}", key, known)
+    return strategy.of(values)

@@ -223,7 +223,7 @@ def assess_ranking(
 def _missing(lists: Lists, qrels: Qrels, depth: int) -> int:
     """Return how many pairs of the pool to a depth have no grade, in topics of the qrels."""
     judged = qrels.frame.filter(pl.col("relevance") >= 0)
-    pool = DepthK(k=depth).pool(lists).frame
+    pool = DepthK(depth=depth).pool(lists).frame
     pool = pool.join(qrels.frame.select("query_id").unique(), on="query_id", how="semi")
     return pool.join(judged, on=PAIR, how="anti").height
 

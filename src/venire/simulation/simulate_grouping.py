@@ -236,7 +236,7 @@ def _load_pool(
         ids = [name for name in ("query_id", "doc_id") if name in frame.columns]
         return frame.with_columns(pl.col(ids).cast(pl.String)), []
     if len(collection.runs):
-        built = DepthK(k=depth).pool(Lists.of(collection.runs))
+        built = DepthK(depth=depth).pool(Lists.of(collection.runs))
         return built.frame, [f"the pools are the first {depth} of every run, best first"]
     return truth.frame, ["there are no runs: the pool of a query is what the truth has labels of"]
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from venire.cli import pool, retrieve
-from venire.pooling.strategies import SETTINGS
+from venire.pooling.strategies import list_strategies
 from venire.tables.runs import TIES
 
 # The three systems of the article on pooling.
@@ -108,18 +108,18 @@ def test_by_run_and_by_topic(runs, venire_json):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--depth", "0"], "depth is at least 1"),
+        (["--depth", "0"], "--depth must be >= 1 (got 0)"),
         (["--depth", "ten"], "--depth must be whole numbers"),
         (["--depth", "5,10", "-o", "x.csv"], "--depth must be one number"),
         (["--depth", "5,10", "--strategy", "fused"], "--depth must be one number"),
-        (["--budget", "5"], "depth has no setting budget"),
+        (["--budget", "5"], "Unknown setting of depth 'budget'. Choose from depth."),
         (["--judged", "x"], "--judged is for adaptive"),
-        (["--strategy", "fused", "--budget", "0"], "budget is at least 1"),
-        (["--strategy", "stratified", "--strata", "5,1"], "rising ranks"),
-        (["--strategy", "stratified", "-o", "x.qrels"], "give the qrels"),
+        (["--strategy", "fused", "--budget", "0"], "--budget must be >= 1 (got 0)"),
+        (["--strategy", "stratified", "--strata", "5,1"], "--strata must be increasing ranks"),
+        (["--strategy", "stratified", "-o", "x.qrels"], "--qrels is missing: five-column qrels"),
         (["--strategy", "random"], "random"),
         (["--qrels", "nowhere"], "there is no such file"),
-        (["--collection-size", "0"], "at least one document"),
+        (["--collection-size", "0"], "--collection-size must be >= 1 (got 0)"),
     ],
 )
 def test_wrong_input_is_one_line_and_2(runs, venire, options, said):
@@ -138,6 +138,6 @@ def test_no_runs(tmp_path, venire):
 
 def test_choices_are_those_of_the_library():
     choices = {option.name: getattr(option.type, "choices", ()) for option in pool.command.params}
-    assert tuple(choices["strategy"]) == tuple(SETTINGS)
+    assert tuple(choices["strategy"]) == tuple(list_strategies())
     ties = [option for option in retrieve.command.params if option.name == "ties"]
     assert [tuple(choices["ties"]), *(tuple(option.type.choices) for option in ties)] == [TIES] * 2

@@ -86,7 +86,7 @@ def test_output_to_a_file(truth, tmp_path, venire):
     ("arguments", "said"),
     [
         (("pools", "QRELS"), "must be passed with qrels"),
-        (("pools", "QRELS", "RUNS", "--depth", "0"), "at least 1"),
+        (("pools", "QRELS", "RUNS", "--depth", "0"), "--depth must be >= 1 (got 0)"),
         (("pools", "QRELS", "RUNS", "--depth", "ten"), "--depth must be whole numbers"),
         (
             ("pools", "QRELS", "RUNS", "--depth", ","),

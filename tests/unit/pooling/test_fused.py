@@ -1,7 +1,7 @@
 import pytest
 
 from venire import Runs
-from venire.errors import BadSetting
+from venire.errors import BadSetting, UnknownName
 from venire.pooling.base import Lists
 from venire.pooling.fused import Fused
 
@@ -48,17 +48,17 @@ def test_budget_is_a_topic_and_short_topics_are_said():
     two = table([("A", "q1", "a", 2.0), ("A", "q1", "b", 1.0), ("A", "q2", "a", 1.0)])
     pool = Fused(budget=2).pool(two)
     assert pool.frame["query_id"].to_list() == ["q1", "q1", "q2"]
-    assert pool.notes == ("1 topics have fewer than 2 documents",)
+    assert pool.notes == ("1 topic has fewer than 2 documents",)
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"budget": 0}, "budget is at least 1"),
-        ({"fusion": "sum"}, "fusion is one of"),
-        ({"constant": -1}, "constant is at least 0"),
+        ({"budget": 0}, r"`budget` must be >= 1 \(got 0\)"),
+        ({"fusion": "sum"}, "Unknown fusion 'sum'. Choose from combsum, reciprocal-rank"),
+        ({"constant": -1}, r"`constant` must be >= 0 \(got -1\)"),
     ],
 )
 def test_wrong_settings(settings, said):
-    with pytest.raises(BadSetting, match=said):
+    with pytest.raises((BadSetting, UnknownName), match=said):
         Fused(**settings)

@@ -2,9 +2,9 @@ import pytest
 
 from venire import Qrels
 from venire.errors import BadSetting, NoOverlap
-from venire.pooling.bandit import Bandit
+from venire.pooling.bandit import MaxMeanBandit
 from venire.pooling.depth import DepthK
-from venire.pooling.statistics import by_run, by_topic, summary
+from venire.pooling.statistics import count_by_run, count_by_topic, summarise
 
 RANKED = {"A": ["a", "b", "c"], "B": ["b", "a", "d"], "C": ["e", "a", "b"]}
 # f is relevant and in no run; m is "in the pool, not judged".
@@ -13,7 +13,7 @@ GRADES = Qrels.from_dict({"q": {"a": 2, "b": 1, "e": 1, "f": 1, "d": 0, "c": -1}
 
 def test_a_depth_pool(lists):
     ranked = lists(RANKED)
-    row = summary(DepthK(k=2).pool(ranked), ranked, qrels=GRADES, collection_size=10)
+    row = summarise(DepthK(depth=2).pool(ranked), ranked, qrels=GRADES, collection_size=10)
     assert row == {
         "topics": 1,
         "pairs": 3,
@@ -31,37 +31,41 @@ def test_a_depth_pool(lists):
 
 def test_relevant_from(lists):
     ranked = lists(RANKED)
-    row = summary(DepthK(k=1).pool(ranked), ranked, qrels=GRADES, relevant_from=2)
+    row = summarise(DepthK(depth=1).pool(ranked), ranked, qrels=GRADES, relevant_from=2)
     assert (row["relevant"], row["found"]) == (1, 1)
 
 
 def test_a_pool_without_a_depth_has_no_share_of_lists(lists):
     ranked = lists(RANKED)
-    row = summary(Bandit(budget=2).pool(ranked), ranked)
+    row = summarise(MaxMeanBandit(budget=2).pool(ranked), ranked)
     assert row == {"topics": 1, "pairs": 2, "per_topic": 2, "share_of_lists": None}
 
 
 def test_what_each_run_adds(lists):
     ranked = lists(RANKED)
-    assert by_run(DepthK(k=2).pool(ranked), ranked, qrels=GRADES) == [
+    assert count_by_run(DepthK(depth=2).pool(ranked), ranked, qrels=GRADES) == [
         {"run": "A", "documents": 2, "alone": 0, "relevant": 2, "relevant_alone": 0},
         {"run": "B", "documents": 2, "alone": 0, "relevant": 2, "relevant_alone": 0},
         {"run": "C", "documents": 2, "alone": 1, "relevant": 2, "relevant_alone": 1},
     ]
-    assert by_run(DepthK(k=1).pool(ranked), ranked)[0] == {"run": "A", "documents": 1, "alone": 1}
+    assert count_by_run(DepthK(depth=1).pool(ranked), ranked)[0] == {
+        "run": "A",
+        "documents": 1,
+        "alone": 1,
+    }
 
 
 def test_each_topic(lists):
     ranked = lists(RANKED)
-    assert by_topic(DepthK(k=1).pool(ranked), ranked, qrels=GRADES) == [
+    assert count_by_topic(DepthK(depth=1).pool(ranked), ranked, qrels=GRADES) == [
         {"topic": "q", "documents": 3, "relevant": 4, "found": 3}
     ]
 
 
 def test_wrong_input(lists):
     ranked = lists(RANKED)
-    pool = DepthK(k=1).pool(ranked)
+    pool = DepthK(depth=1).pool(ranked)
     with pytest.raises(NoOverlap, match=r"share no topic: q \.\.\. against z"):
-        summary(pool, ranked, qrels=Qrels.from_dict({"z": {"a": 1}}))
-    with pytest.raises(BadSetting, match="at least one document"):
-        summary(pool, ranked, collection_size=0)
+        summarise(pool, ranked, qrels=Qrels.from_dict({"z": {"a": 1}}))
+    with pytest.raises(BadSetting, match=r"`collection_size` must be >= 1 \(got 0\)"):
+        summarise(pool, ranked, collection_size=0)

@@ -5,8 +5,8 @@ import pytest
 from venire import Qrels, Runs
 from venire.errors import BadSetting
 from venire.pooling.base import Lists
-from venire.pooling.statistics import summary
-from venire.pooling.stratified import Stratified, allot
+from venire.pooling.statistics import summarise
+from venire.pooling.stratified import Stratified, share_budget
 
 HUNDRED = {"A": [f"d{rank:03}" for rank in range(1, 121)]}
 
@@ -30,12 +30,12 @@ def test_rates_by_default_halve(lists):
 
 
 def test_a_rate_leaves_no_stratum_without(lists):
-    pool = Stratified(bounds=(1, 4), rates=(0.01, 0.01)).pool(lists(HUNDRED))
+    pool = Stratified(strata=(1, 4), rates=(0.01, 0.01)).pool(lists(HUNDRED))
     assert sizes(pool) == [(1, 1, 1, [1.0]), (2, 3, 1, [1 / 3])]
 
 
 def test_a_budget_is_shared_out(lists):
-    pool = Stratified(bounds=(2, 32, 62), budget=20).pool(lists(HUNDRED))
+    pool = Stratified(strata=(2, 32, 62), budget=20).pool(lists(HUNDRED))
     assert sizes(pool) == [(1, 2, 2, [1.0]), (2, 30, 9, [0.3]), (3, 30, 9, [0.3])]
 
 
@@ -49,8 +49,8 @@ def test_a_budget_is_shared_out(lists):
         ([0, 5, 5], 3, [0, 2, 1]),
     ],
 )
-def test_allot(room, budget, given):
-    assert allot(np.array([room]), budget).tolist() == [given]
+def test_share_budget(room, budget, given):
+    assert share_budget(np.array([room]), budget).tolist() == [given]
 
 
 def test_the_seed_decides(lists):
@@ -63,7 +63,7 @@ def test_every_document_has_the_probability_that_is_stored():
     # 1,000 topics, each with its own draw: 2 of 8 documents.
     topics = {f"q{at}": {doc: -rank for rank, doc in enumerate("abcdefgh")} for at in range(1000)}
     ranked = Lists.of(Runs.from_dict(topics))
-    pool = Stratified(bounds=(8,), rates=(0.25,)).pool(ranked)
+    pool = Stratified(strata=(8,), rates=(0.25,)).pool(ranked)
     assert pool.frame["probability"].unique().to_list() == [0.25]
     share = pool.to_judge.group_by("doc_id").len()["len"].to_numpy() / 1000
     assert share.size == 8
@@ -72,14 +72,14 @@ def test_every_document_has_the_probability_that_is_stored():
 
 
 def test_five_columns(lists, tmp_path):
-    pool = Stratified(bounds=(1, 3), rates=(1.0, 0.5)).pool(lists({"A": ["a", "b", "c", "z"]}))
+    pool = Stratified(strata=(1, 3), rates=(1.0, 0.5)).pool(lists({"A": ["a", "b", "c", "z"]}))
     grades = Qrels.from_dict({"q": {"a": 1, "b": 0, "c": 0, "z": 1}})
     pool.write(tmp_path / "sample.qrels", grades)
     lines = (tmp_path / "sample.qrels").read_text().splitlines()
     assert lines[0] == "q 0 a 1 1"
     assert sorted(line.split()[3:] for line in lines[1:]) == [["2", "-1"], ["2", "0"]]
     assert {line.split()[2] for line in lines} == {"a", "b", "c"}
-    with pytest.raises(BadSetting, match="give the qrels"):
+    with pytest.raises(BadSetting, match="Pass the qrels"):
         pool.write(tmp_path / "sample.qrels")
 
 
@@ -88,19 +88,19 @@ def test_the_estimate_weighs_by_probability(lists):
     ranked = lists(HUNDRED)
     pool = Stratified(rates=(1.0, 0.5, 0.1)).pool(ranked)
     # All of strata 1 and 2 is relevant: 10 / 1 + 20 / (1/2).
-    assert summary(pool, ranked, qrels=grades)["estimated_relevant"] == pytest.approx(50)
+    assert summarise(pool, ranked, qrels=grades)["estimated_relevant"] == pytest.approx(50)
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"bounds": (10, 10)}, "rising ranks"),
-        ({"bounds": ()}, "rising ranks"),
-        ({"bounds": (0, 5)}, "rising ranks"),
-        ({"rates": (0.5,)}, "3 strata and 1 rates"),
-        ({"rates": (1.0, 0.5, 0.0)}, "above 0"),
-        ({"rates": (1.0, 0.5, 0.1), "budget": 10}, "not both"),
-        ({"budget": 2}, "budget is at least 3"),
+        ({"strata": (10, 10)}, "must be increasing ranks"),
+        ({"strata": ()}, "must be increasing ranks"),
+        ({"strata": (0, 5)}, "must be increasing ranks"),
+        ({"rates": (0.5,)}, r"one rate per stratum, 3 \(got 1\)"),
+        ({"rates": (1.0, 0.5, 0.0)}, r"must be > 0 and <= 1 \(got 0\)"),
+        ({"rates": (1.0, 0.5, 0.1), "budget": 10}, "cannot be combined with rates"),
+        ({"budget": 2}, r"`budget` must be >= 3 \(got 2\)"),
     ],
 )
 def test_wrong_settings(settings, said):

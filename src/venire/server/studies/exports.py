@@ -25,7 +25,7 @@ from venire.formats.source import pack
 from venire.formats.study_settings import StudySettings
 from venire.formats.trec import write_qrels
 from venire.pooling.base import Lists
-from venire.pooling.strategies import strategy
+from venire.pooling.strategies import build_strategy
 from venire.server.store.judging import Campaign, Judgment
 from venire.server.store.session import Store
 from venire.server.store.studies import StudyFile, Topic
@@ -213,7 +213,8 @@ def _strata(session: Session, study_id: str, qrels: Qrels, notes: list[str]) -> 
     runs = read_runs(session, study_id, settings.pop("runs", None))
     lists = Lists.of(runs, depth=settings.get("depth"))
     first = StudySettings.of(get_study(session, study_id).settings).relevant_from
-    pool = strategy("stratified", settings).pool(lists, relevant_from=first, seed=built["seed"])
+    stratified = build_strategy("stratified", settings)
+    pool = stratified.pool(lists, relevant_from=first, seed=built["seed"])
     frame = pool.frame.join(qrels.frame, on=["query_id", "doc_id"], how="left")
     left = qrels.frame.join(pool.frame, on=["query_id", "doc_id"], how="anti").height
     if left:

@@ -17,8 +17,8 @@ from venire.formats.study_settings import StudySettings
 from venire.grouping.settings import ONE, Setting
 from venire.grouping.vectors import Vectors
 from venire.pooling.base import Lists, Pool
-from venire.pooling.statistics import by_run, summary
-from venire.pooling.strategies import strategy
+from venire.pooling.statistics import count_by_run, summarise
+from venire.pooling.strategies import build_strategy
 from venire.server.store.base import split_rows
 from venire.server.store.judging import Judgment
 from venire.server.store.studies import Document, Gold, Pair, StudyFile, Topic
@@ -101,15 +101,15 @@ def _from_runs(
     given = {key: value for key, value in settings.items() if value not in (None, "")}
     names = given.pop("runs", None)
     runs = read_runs(session, study_id, names)
-    pooler = strategy(name, dict(given))
+    pooler = build_strategy(name, given)
     depth = given.get("depth")
     lists = Lists.of(runs, depth=None if name == "depth" else depth)
     relevant_from = StudySettings.of(get_study(session, study_id).settings).relevant_from
     pool = pooler.pool(lists, relevant_from=relevant_from, seed=seed)
-    facts = dict(summary(pool, lists, relevant_from=relevant_from))
+    facts = dict(summarise(pool, lists, relevant_from=relevant_from))
     return pool, {
         **facts,
-        "by_run": by_run(pool, lists, relevant_from=relevant_from),
+        "by_run": count_by_run(pool, lists, relevant_from=relevant_from),
         "notes": list(pool.notes),
         "biased": pool.biased,
     }

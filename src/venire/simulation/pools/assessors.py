@@ -11,7 +11,7 @@ import numpy as np
 from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, UnknownName
 from venire.evaluation.ranks import RankTable
-from venire.pooling.base import at_least
+from venire.pooling.base import require_at_least
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,8 +54,8 @@ class SecondAssessor:
         probability("keep", *rates)
         probability("false_positives", self.false_positives)
         probability("accept", self.accept)
-        at_least("depth", self.depth, 1)
-        at_least("top", self.top, 1)
+        require_at_least("depth", self.depth, 1)
+        require_at_least("top", self.top, 1)
 
     @property
     def settings(self) -> dict[str, Any]:

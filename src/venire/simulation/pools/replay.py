@@ -12,9 +12,9 @@ from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting, NoOverlap, UnknownName
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.measures import Measure, parse
-from venire.pooling.base import Lists, at_least
+from venire.pooling.base import Lists, require_at_least
 from venire.pooling.depth import DepthK
-from venire.pooling.statistics import summary
+from venire.pooling.statistics import summarise
 from venire.stats.many_orders import kendall_taus, ranks_of, swapped_pairs
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
@@ -136,14 +136,14 @@ class Pools:
     def depths(self, depths: Iterable[int], *, collection_size: int | None = None) -> pl.DataFrame:
         """Return a row a depth: what the pool costs and finds, and what its judgments say.
 
-        The columns of :func:`venire.pooling.statistics.summary`, then ``tau`` and ``swapped``
+        The columns of :func:`venire.pooling.statistics.summarise`, then ``tau`` and ``swapped``
         (see :class:`PoolScores`), ``largest_drop`` and ``drop_run`` (see
         :meth:`leave_one_out`), and ``moved``, how many systems change their rank when left out.
         """
         rows = []
         for depth in depths:
-            row = {"depth": depth} | summary(
-                DepthK(k=depth).pool(self.lists),
+            row = {"depth": depth} | summarise(
+                DepthK(depth=depth).pool(self.lists),
                 self.lists,
                 qrels=self.qrels,
                 relevant_from=self.relevant_from,
@@ -243,7 +243,7 @@ class Pools:
 
     def mask(self, depth: int, inside: Mask | None = None) -> Mask:
         """Return which pairs of the table some member ranks in its top k [P]."""
-        at_least("depth", depth, 1)
+        require_at_least("depth", depth, 1)
         if depth > self.deepest:
             raise BadSetting(f"the runs were ranked for pools of depth {self.deepest}, not {depth}")
         near = self.table.rank <= depth

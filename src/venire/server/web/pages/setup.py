@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse
 
 from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.grouping.settings import ONE, grid
-from venire.pooling.strategies import SETTINGS
+from venire.pooling.strategies import list_settings, list_strategies
 from venire.report.grouping_words import named
 from venire.server.content.instructions import show_instructions
 from venire.server.jobs.queue import list_jobs
@@ -21,14 +21,7 @@ from venire.settings import Rule, Settings, rules
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 
-STRATEGIES = {
-    "depth": "Depth: top k of each run",
-    "fused": "Fused: top N of all runs combined",
-    "move-to-front": "Move to front: continue where relevant documents were found",
-    "bandit-max-mean": "Bandit, maximum mean",
-    "bandit-thompson": "Bandit, Thompson sampling",
-    "bandit-nonstationary": "Bandit, non-stationary",
-    "stratified": "Stratified: random sample by rank",
+WITHOUT_RUNS = {
     "qrels": "Pairs of qrels",
     "all": "Every document for every topic",
 }
@@ -57,8 +50,9 @@ def pool_page(request: Request, member: CurrentMember, session: ReadSession) -> 
         qrels=[
             row["name"] for row in lists.files(session, member.study_id) if row["kind"] == "qrels"
         ],
-        strategies=STRATEGIES,
-        known={**SETTINGS, "qrels": ("qrels",), "all": ()},
+        strategies={name: kind.label for name, kind in list_strategies().items()}
+        | WITHOUT_RUNS,
+        known={**list_settings(), "qrels": ("qrels",), "all": ()},
     )
 
 
