@@ -181,7 +181,8 @@ def pool(
         )
     if judged is not None and strategy not in list_adaptive():
         raise BadSetting(
-            f"is for adaptive strategies: {', '.join(list_adaptive())} (got {strategy})", argument="judged"
+            f"is for adaptive strategies: {', '.join(list_adaptive())} (got {strategy})",
+            argument="judged",
         )
     if math.isnan(relevant_from):
         raise BadSetting("must be a grade (got nan)", argument="relevant_from", value=relevant_from)

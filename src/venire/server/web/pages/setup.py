@@ -50,8 +50,7 @@ def pool_page(request: Request, member: CurrentMember, session: ReadSession) -> 
         qrels=[
             row["name"] for row in lists.files(session, member.study_id) if row["kind"] == "qrels"
         ],
-        strategies={name: kind.label for name, kind in list_strategies().items()}
-        | WITHOUT_RUNS,
+        strategies={name: kind.label for name, kind in list_strategies().items()} | WITHOUT_RUNS,
         known={**list_settings(), "qrels": ("qrels",), "all": ()},
     )
 
