@@ -29,7 +29,7 @@ import polars as pl
 import psutil
 from sqlalchemy import event, insert, text, update
 
-from venire.server.judging.next_batch import next_batch
+from venire.server.judging.next_batch import open_next_batch
 from venire.server.judging.payload import view_batch
 from venire.server.store.base import new_id, now
 from venire.server.store.judging import Batch, Event, Judgment, Lease, Task
@@ -241,7 +241,7 @@ def batches(store: Store, campaign: str, times: int = 200) -> dict[str, float]:
             for turn in range(first, first + 5):
                 person = people[turn % len(people)]
                 began = time.perf_counter()
-                found = store.write(lambda s, who=person: next_batch(s, campaign, who, now()))
+                found = store.write(lambda s, who=person: open_next_batch(s, campaign, who, now()))
                 if found.batch_id is not None:
                     with store.reading() as session:
                         view_batch(session, found.batch_id, person)

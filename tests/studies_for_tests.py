@@ -8,7 +8,7 @@ import polars as pl
 from sqlalchemy import select
 
 from venire.server.judging.events import record
-from venire.server.judging.next_batch import next_batch
+from venire.server.judging.next_batch import open_next_batch
 from venire.server.store.judging import Lease
 from venire.server.store.people import Membership, User
 from venire.server.studies.campaigns import create_campaign, open_campaign
@@ -73,7 +73,7 @@ def judge_batch(store, campaign, person, label=1, *, gold=True, at=AT, ms=3000, 
 
     ``gold`` says whether gold is answered rightly. Returns the batch's id, or None.
     """
-    found = store.write(lambda session: next_batch(session, campaign, person, at))
+    found = store.write(lambda session: open_next_batch(session, campaign, person, at))
     if found.batch_id is None:
         return None
     with store.reading() as session:

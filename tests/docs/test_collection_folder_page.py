@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from venire.formats.rdf import SYNTAXES
-from venire.formats.study_folder import KINDS
-from venire.formats.study_parts import IMAGES, TABLES
+from venire.formats.study_folder import DOCUMENT_KINDS
+from venire.formats.study_parts import IMAGES, TABLE_ENDINGS
 from venire.formats.study_toml import parse_study_toml
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "collection-folder.md"
@@ -18,8 +18,8 @@ def test_the_example_is_a_study_toml():
 
 
 def test_every_ending_and_kind_is_named():
-    for ending in (*SYNTAXES, *TABLES):
+    for ending in (*SYNTAXES, *TABLE_ENDINGS):
         assert f"`{ending}`" in TEXT
     assert f"`{' '.join(IMAGES)}`" in TEXT
-    for kind in KINDS:
+    for kind in DOCUMENT_KINDS:
         assert f"`{kind}`" in TEXT

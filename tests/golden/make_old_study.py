@@ -28,7 +28,7 @@ from sqlalchemy import select
 
 sys.path.insert(0, str(Path(__file__).parent))
 from study_facts import read_facts
-from venire.judging.batches import expire, next_batch
+from venire.judging.batches import expire, open_next_batch
 from venire.judging.events import record
 from venire.judging.review import HELD, decide, set_payment
 from venire.platforms.export import export_batches
@@ -75,7 +75,7 @@ class Maker:
     def take(self, campaign: str, person: str) -> str | None:
         """Take the next batch of a person."""
         who = self.people[person]
-        return self.write(lambda s: next_batch(s, campaign, who, self.clock)).batch_id
+        return self.write(lambda s: open_next_batch(s, campaign, who, self.clock)).batch_id
 
     def leases(self, batch: str) -> list[judging.Lease]:
         """Return the documents of a batch, in order."""

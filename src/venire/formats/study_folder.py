@@ -1,7 +1,7 @@
-"""A study's collection folder: topics, documents, images, entities, runs, qrels, gold, settings.
+"""Read and write a study's collection folder.
 
-Every file in the folder has its line in the report: how much was read, how much was left out,
-and why.
+It holds topics, documents, images, entities, runs, qrels, gold and settings. Every file in the
+folder has an entry in the report: how much was read, how much was left out, and why.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from venire.errors import DataError
 from venire.formats.collection import CRANFIELD, TOPICS, read_collection, read_irds
 from venire.formats.source import EPOCH, pack, stem, unpack_study
 from venire.formats.study_parts import (
-    DOCUMENTS,
-    KINDS,
+    DOCUMENT_COLUMNS,
+    DOCUMENT_KINDS,
     Entry,
     Reading,
     as_documents,
     check_ids,
-    inside,
+    is_image_inside,
 )
 from venire.formats.study_toml import write_study_toml
 from venire.formats.trec import write_qrels, write_run
@@ -36,8 +36,8 @@ from venire.tables.runs import Runs
 from venire.tables.schema import counted, whole
 
 __all__ = [
-    "DOCUMENTS",
-    "KINDS",
+    "DOCUMENT_COLUMNS",
+    "DOCUMENT_KINDS",
     "Entry",
     "StudyFolder",
     "read_study_folder",
@@ -48,7 +48,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class StudyFolder:
-    """What a collection folder holds; what is not there is empty.
+    """The content of a collection folder; missing parts are empty.
 
     Attributes
     ----------
@@ -62,10 +62,10 @@ class StudyFolder:
     qrels : mapping of str to Qrels
     gold : Qrels or None
     settings : mapping of str to Any
-        What study.toml says, checked.
+        Keys of study.toml, checked.
     report : tuple of Entry
     root : Path or None
-        Where the images are.
+        The folder of the images.
     """
 
     topics: pl.DataFrame
@@ -79,13 +79,12 @@ class StudyFolder:
 
 
 def read_study_folder(path: str | Path) -> StudyFolder:
-    """Read a collection folder, Cranfield as distributed, or ``irds:`` and an ir_datasets id.
+    """Read a collection folder, Cranfield as distributed, or ``irds:`` and an ir_datasets ID.
 
-    The files are those of docs/reference/collection-folder.md. A run or a file of qrels that
-    cannot be read is left out whole, and the report says why; topics, documents, entities, gold
-    and settings that cannot be read are errors. Documents and topics that only runs and qrels
-    name are added: a document without text, and, where the folder has no topics, topics without
-    a title.
+    The files are described in docs/reference/collection-folder.md. A run or a file of qrels that
+    cannot be read is left out, and the report says why. Topics, documents, entities, gold and
+    settings that cannot be read are errors. Documents that occur only in runs and qrels are added
+    without text, and topics without a title if the folder has no topics.
 
     Raises
     ------
@@ -96,30 +95,31 @@ def read_study_folder(path: str | Path) -> StudyFolder:
     """
     if str(path).startswith("irds:"):
         name = str(path).removeprefix("irds:")
-        return _finished(Reading.of(read_irds(name), f"irds:{name}"))
+        return _finish(Reading.of(read_irds(name), f"irds:{name}"))
     root = Path(path)
     if not root.is_dir():
-        what = "is a file; a zip archive is unpacked first" if root.exists() else "is not there"
-        raise DataError(f"{root}: {what}; a study wants a folder")
+        if root.exists():
+            raise DataError(f"{root}: is not a folder", hint="Unpack a zip archive first.")
+        raise DataError(f"{root}: no such folder")
     if all((root / name).is_file() for name in CRANFIELD[:2]):
         reading = Reading.of(read_collection(root), CRANFIELD[0])
         reading.root = root
-        known = {*CRANFIELD, "runs"}
+        read_already = {*CRANFIELD, "runs"}
     else:
-        reading, known = Reading(root), set()
-    reading.folder(root, known)
-    return _finished(reading)
+        reading, read_already = Reading(root), set()
+    reading.read_folder(root, read_already)
+    return _finish(reading)
 
 
-def _finished(reading: Reading) -> StudyFolder:
-    """Check the parts against each other, and add what only runs and qrels name."""
+def _finish(reading: Reading) -> StudyFolder:
+    """Check the parts against each other, and add IDs that occur only in runs and qrels."""
     documents = pl.concat([as_documents(pl.DataFrame(), "text"), *reading.documents])
-    again = documents.filter(~pl.col("doc_id").is_first_distinct())
-    if again.height:
-        raise DataError(f"document {again['doc_id'][0]!r} is in the folder twice")
+    repeated = documents.filter(~pl.col("doc_id").is_first_distinct())
+    if repeated.height:
+        raise DataError(f"document {repeated['doc_id'][0]!r} is in the folder twice")
     tables: dict[str, Runs | Qrels] = {
-        **{f"run {key}": one for key, one in reading.runs.items()},
-        **{f"qrels {key}": one for key, one in reading.qrels.items()},
+        **{f"run {key}": runs for key, runs in reading.runs.items()},
+        **{f"qrels {key}": qrels for key, qrels in reading.qrels.items()},
     }
     if reading.gold is not None:
         tables["gold.qrels"] = reading.gold
@@ -131,25 +131,26 @@ def _finished(reading: Reading) -> StudyFolder:
         new = new.filter(~new.is_in(documents["doc_id"].implode()))
         if len(new):
             documents = pl.concat([documents, as_documents(pl.DataFrame({"doc_id": new}), "text")])
-            report.append(Entry("documents", len(new), reason="named by runs or qrels only: an id "
-                                "and no text"))  # fmt: skip
+            report.append(Entry("documents", len(new), reason="only in runs or qrels: IDs without "
+                                "text"))  # fmt: skip
     topics = reading.topics
     if topics is None:
         ids = named["query_id"].unique().sort()
-        blank = [pl.lit("").alias(one) for one in TOPICS[1:]]
+        blank = [pl.lit("").alias(column) for column in TOPICS[1:]]
         topics = pl.DataFrame({"query_id": ids}).with_columns(blank)
-        report.append(Entry("topics", len(ids), reason="there are no topics; those that runs and "
-                            "qrels name have no title"))  # fmt: skip
+        report.append(Entry("topics", len(ids), reason="no topics in the folder: IDs from runs "
+                            "and qrels, without titles"))  # fmt: skip
     for key, table in tables.items():
         far = table.frame.filter(~pl.col("query_id").is_in(topics["query_id"].implode()))
         if far.height:
             number = counted(far["query_id"].n_unique(), "topic")
             report.append(Entry(key, 0, reason=f"{counted(far.height, 'line')} of {number} that "
-                                "the topics do not have"))  # fmt: skip
+                                "the folder does not have"))  # fmt: skip
     if topics.is_empty() and documents.is_empty():
         raise DataError(
-            f"{reading.root or 'study'}: holds no collection; it wants topics.tsv or .jsonl, and "
-            "documents.jsonl, images/, entities.ttl, runs/*.run or qrels/*.qrels"
+            f"{reading.root or 'study'}: holds no collection",
+            hint="Add topics.tsv, and documents.jsonl, images/, entities.ttl, runs/*.run or "
+            "qrels/*.qrels.",
         )
     return StudyFolder(
         topics, documents, MappingProxyType(reading.runs), MappingProxyType(reading.qrels),
@@ -160,20 +161,20 @@ def _finished(reading: Reading) -> StudyFolder:
 def write_study_folder(study: StudyFolder, path: str | Path) -> None:
     """Write a collection folder, or a zip archive where the path ends in ``.zip``.
 
-    Reading it gives the same topics, documents, runs, qrels, gold and settings. The bytes depend
-    on these only: rows and files are sorted, and times are those of 1 January 1980.
+    Reading it returns the same topics, documents, runs, qrels, gold and settings. The bytes depend
+    on these only: rows and files are sorted, and all times are 1 January 1980.
 
     Raises
     ------
     DataError
-        What the files cannot say: an id with a blank in a run or in qrels, two names that differ
-        only in case, a name that is no file name, an image that is not there; a folder that
-        holds something.
+        The files cannot hold the study: an ID with a blank in a run or in qrels, two names that
+        differ only in case, a name that is not a file name, a missing image. Or the target is not
+        empty.
     """
     target = Path(path)
     if target.suffix == ".zip":
         if target.exists():
-            raise DataError(f"{target}: is there already")
+            raise DataError(f"{target}: already exists")
         files = list(_files(study))
         target.parent.mkdir(parents=True, exist_ok=True)
         staged = target.with_name(f".{target.name}.part")
@@ -184,7 +185,7 @@ def write_study_folder(study: StudyFolder, path: str | Path) -> None:
             staged.unlink(missing_ok=True)
         return
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise DataError(f"{target}: is not a new or empty folder")
+        raise DataError(f"{target}: must be a new or empty folder")
     for name, content in list(_files(study)):
         file = target / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -202,7 +203,7 @@ def _files(study: StudyFolder) -> Iterator[tuple[str, bytes | Path]]:
     """Yield (name, content) of every file, sorted by name."""
     files: dict[str, bytes | Path] = {}
     topics = study.topics.select(TOPICS).sort("query_id")
-    documents = study.documents.select(DOCUMENTS).sort("doc_id")
+    documents = study.documents.select(DOCUMENT_COLUMNS).sort("doc_id")
     check_ids(topics, "topics")
     check_ids(documents, "documents")
     if topics.height:
@@ -210,8 +211,8 @@ def _files(study: StudyFolder) -> Iterator[tuple[str, bytes | Path]]:
     if documents.height:
         files["documents.jsonl"] = documents.write_ndjson().encode()
     for place in documents["path"].drop_nulls():
-        if study.root is None or not inside(study.root, place):
-            raise DataError(f"{place!r}: there is no such image to write")
+        if study.root is None or not is_image_inside(study.root, place):
+            raise DataError(f"{place!r}: no such image")
         files[place] = study.root / place
     for key, runs in study.runs.items():
         files[f"runs/{_file_name(key)}.run"] = write_run(
@@ -232,8 +233,8 @@ def _files(study: StudyFolder) -> Iterator[tuple[str, bytes | Path]]:
     for name in files:
         other = folded.setdefault(name.casefold(), name)
         if other != name:
-            raise DataError(f"{name} and {other} are one file on some systems; rename one")
-    yield from sorted(files.items(), key=lambda one: one[0].encode())
+            raise DataError(f"{name} and {other} are the same file on some systems. Rename one.")
+    yield from sorted(files.items(), key=lambda item: item[0].encode())
 
 
 def _qrels(qrels: Qrels, name: str) -> bytes:
@@ -242,8 +243,8 @@ def _qrels(qrels: Qrels, name: str) -> bytes:
 
 
 def _file_name(key: str) -> str:
-    """Return the name of a run or of qrels, if it can be a file's."""
+    """Return the name of a run or of qrels, if it can be the name of a file."""
     odd = not key or key[0] in ".-" or key != key.strip() or len(key.encode()) > 150
     if odd or re.search(r'[/\\:*?"<>|]', key) or not key.isprintable() or stem(f"{key}.run") != key:
-        raise DataError(f"{key!r} cannot be the name of a file; rename the run or the qrels")
+        raise DataError(f"{key!r} cannot be the name of a file. Rename the run or the qrels.")
     return key

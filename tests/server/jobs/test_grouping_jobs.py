@@ -21,7 +21,7 @@ from venire.server.jobs.parts import list_parts, read_part
 from venire.server.jobs.regroup import RegroupJob
 from venire.server.jobs.simulate import SimulateJob
 from venire.server.jobs.worker import run_pending
-from venire.server.judging.next_batch import next_batch
+from venire.server.judging.next_batch import open_next_batch
 from venire.server.store.base import now
 from venire.server.store.judging import Judgment, Lease
 from venire.server.store.studies import Document, Pair, StudyFile, Topic
@@ -259,7 +259,7 @@ def clusters(store, study):
 def test_regroup_writes_the_groups_and_keeps_all_judgments(store, study):
     other, *_ = make_study(store, topics=1, documents=3, gold=2)
     judge_batch(store, store.campaign, store.people[0])
-    opened = store.write(lambda s: next_batch(s, store.campaign, store.people[1], AT)).batch_id
+    opened = store.write(lambda s: open_next_batch(s, store.campaign, store.people[1], AT)).batch_id
     with store.reading() as session:
         before = session.scalar(select(func.count(Judgment.seq)))
     setting = Setting.parse("leader(cosine=0.8,cap=4)")
@@ -287,7 +287,7 @@ def test_regroup_writes_the_groups_and_keeps_all_judgments(store, study):
         leases = session.scalars(select(Lease).where(Lease.batch_id == opened)).all()
         assert {lease.cluster for lease in leases} == {None}
     judge_batch(store, store.campaign, store.people[1])
-    batch = store.write(lambda s: next_batch(s, store.campaign, store.people[1], AT)).batch_id
+    batch = store.write(lambda s: open_next_batch(s, store.campaign, store.people[1], AT)).batch_id
     with store.reading() as session:
         leases = session.scalars(select(Lease).where(Lease.batch_id == batch)).all()
         assert any(lease.cluster is not None for lease in leases)

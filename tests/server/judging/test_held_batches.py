@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from studies_for_tests import AT, event, make_study
 from venire.server.judging.events import record
-from venire.server.judging.next_batch import expire, next_batch
+from venire.server.judging.next_batch import expire, open_next_batch
 from venire.server.judging.review import decide
 from venire.server.store.judging import FILLS, Batch, BatchReason, Lease, Task
 from venire.server.store.work import Decision
@@ -17,7 +17,7 @@ from venire.server.studies.results import raw
 
 
 def take(store, campaign, person, at=AT):
-    return store.write(lambda session: next_batch(session, campaign, person, at)).batch_id
+    return store.write(lambda session: open_next_batch(session, campaign, person, at)).batch_id
 
 
 def leases(store, batch):

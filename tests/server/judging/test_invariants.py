@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from studies_for_tests import add_person, event, make_study, rng
 from venire.errors import Conflict, NotAllowed, NotFound
 from venire.server.judging.events import record
-from venire.server.judging.next_batch import expire, next_batch
+from venire.server.judging.next_batch import expire, open_next_batch
 from venire.server.judging.review import decide, set_payment
 from venire.server.store.judging import FILLS, Batch, Event, Judgment, Lease, Task
 from venire.server.store.people import Membership
@@ -27,7 +27,7 @@ def leases_of(store, batch_id):
 
 
 def take_batch(store, campaign, person, at=AT):
-    return store.write(lambda session: next_batch(session, campaign, person, at))
+    return store.write(lambda session: open_next_batch(session, campaign, person, at))
 
 
 def send(store, batch, person, *events, at=AT):

@@ -6,7 +6,7 @@ import polars as pl
 from starlette.testclient import TestClient
 
 from venire.server.judging.events import record
-from venire.server.judging.next_batch import next_batch
+from venire.server.judging.next_batch import open_next_batch
 from venire.server.store.base import now
 from venire.server.store.judging import Lease
 from venire.server.store.people import Membership
@@ -58,7 +58,7 @@ class World:
     def judge(self, name, label):
         """Judge a whole batch with one label for all, or by a function of the pair's id."""
         who = self.users[name]
-        batch = self.store.write(lambda s: next_batch(s, self.campaign, who, now())).batch_id
+        batch = self.store.write(lambda s: open_next_batch(s, self.campaign, who, now())).batch_id
         with self.store.reading() as session:
             leases = [
                 (one.id, one.pair_id) for one in session.query(Lease).filter_by(batch_id=batch)

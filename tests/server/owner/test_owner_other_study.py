@@ -5,7 +5,7 @@ import re
 import pytest
 
 from venire.server.jobs import queue
-from venire.server.judging.next_batch import next_batch
+from venire.server.judging.next_batch import open_next_batch
 from venire.server.store.base import now
 from venire.server.store.work import Decision, Export, Job, JobPart
 from venire.server.studies import accounts as people
@@ -123,7 +123,7 @@ def test_an_annotator_reaches_no_owner_page_and_no_other_batch(world, ids):
     assert len(pages) > 25
     ben = world.client("ben")
     with world.store.writing() as session:
-        batch = next_batch(session, world.campaign, world.users["chi"], now()).batch_id
+        batch = open_next_batch(session, world.campaign, world.users["chi"], now()).batch_id
     reached = set()
     for method, path in pages:
         if not path.startswith(("/studies/", "/judge/")):

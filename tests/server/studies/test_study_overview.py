@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from studies_for_tests import AT, judge_batch, make_study
-from venire.server.judging.next_batch import next_batch
+from venire.server.judging.next_batch import open_next_batch
 from venire.server.judging.review import decide
 from venire.server.store.base import now
 from venire.server.studies.accounts import pause
@@ -39,7 +39,7 @@ def test_places_are_counted_and_what_is_being_judged_is_not_filled(store):
     # 2 topics x 14 documents, 8 of them gold: 20 documents with 3 places each.
     open_since(store, campaign, AT - timedelta(hours=4))
     judge_batch(store, campaign, ann)
-    store.write(lambda session: next_batch(session, campaign, ben, AT))
+    store.write(lambda session: open_next_batch(session, campaign, ben, AT))
     found = look(store, study)
     (row,) = found["campaigns"]
     assert (row["documents"], row["asked"], row["filled"], row["open"]) == (20, 60, 10, 10)
@@ -69,7 +69,7 @@ def test_a_full_document_counts_as_done_only_when_nobody_is_at_it(store):
         store, topics=1, documents=4, gold=2, campaign={"overlap": 2}
     )
     judge_batch(store, campaign, ann)
-    store.write(lambda session: next_batch(session, campaign, ben, AT))
+    store.write(lambda session: open_next_batch(session, campaign, ben, AT))
     row = look(store, study)["campaigns"][0]
     assert (row["filled"], row["open"], row["done"]) == (4, 4, 0)
     judge_batch(store, campaign, ben)

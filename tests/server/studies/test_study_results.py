@@ -10,7 +10,7 @@ from studies_for_tests import AT, event, judge_batch, make_study
 from venire.agreement.summary import measure_agreement
 from venire.errors import BadSetting, DataError, NotFound
 from venire.server.judging.events import record
-from venire.server.judging.next_batch import next_batch
+from venire.server.judging.next_batch import open_next_batch
 from venire.server.judging.review import decide
 from venire.server.store.judging import Lease
 from venire.server.store.studies import Pair
@@ -85,7 +85,7 @@ def test_what_was_rejected_does_not_count_and_stays_in_the_raw_record(store):
 
 def test_the_raw_record_tells_what_became_of_each_judgment(store):
     study, campaign, (ann, *_) = make_study(store, topics=1, documents=5, gold=2)
-    found = store.write(lambda session: next_batch(session, campaign, ann, AT))
+    found = store.write(lambda session: open_next_batch(session, campaign, ann, AT))
     with store.reading() as session:
         leases = session.scalars(
             select(Lease).where(Lease.batch_id == found.batch_id, Lease.gold_grade.is_(None))

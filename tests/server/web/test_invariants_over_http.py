@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from studies_for_tests import AT, add_person, event, judge_batch, make_study
 from venire.errors import Conflict
 from venire.server.judging.events import record
-from venire.server.judging.next_batch import expire, next_batch
+from venire.server.judging.next_batch import expire, open_next_batch
 from venire.server.judging.review import decide
 from venire.server.store.judging import Batch, Event, Judgment, Lease
 from venire.server.store.session import Store
@@ -53,7 +53,7 @@ def count(store, table):
 
 def test_two_sends_of_one_event_at_once_are_one_event_with_one_answer(store):
     _, campaign, (ann, *_) = make_study(store)
-    batch = store.write(lambda s: next_batch(s, campaign, ann, AT)).batch_id
+    batch = store.write(lambda s: open_next_batch(s, campaign, ann, AT)).batch_id
     with store.reading() as session:
         lease = session.scalar(select(Lease.id).where(Lease.batch_id == batch).limit(1))
     for _ in range(5):
@@ -80,7 +80,7 @@ def test_two_tabs_that_ask_at_once_get_the_same_batch(store):
 
     def ask():
         gate.wait()
-        found.append(store.write(lambda s: next_batch(s, campaign, ann, AT)))
+        found.append(store.write(lambda s: open_next_batch(s, campaign, ann, AT)))
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
@@ -237,7 +237,7 @@ def test_late_work_does_not_overrule_the_owner(store):
     owner = store.write(lambda session: add_person(session, study, "o", "owner"))
     later = AT.replace(hour=20)
     for accept in (False, True):
-        batch = store.write(lambda s: next_batch(s, campaign, ann, AT)).batch_id
+        batch = store.write(lambda s: open_next_batch(s, campaign, ann, AT)).batch_id
         with store.reading() as session:
             query = select(Lease).where(Lease.batch_id == batch).order_by(Lease.position)
             leases = list(session.scalars(query))
@@ -263,8 +263,8 @@ def test_who_has_met_all_that_is_left_does_not_wait_for_it(store):
     _, campaign, (ann, bob, *_) = make_study(store, topics=1, documents=5, gold=0,
                                              campaign={"overlap": 2, "gold_size": 0})  # fmt: skip
     assert judge_batch(store, campaign, ann)
-    store.write(lambda s: next_batch(s, campaign, bob, AT))
-    assert store.write(lambda s: next_batch(s, campaign, ann, AT)).state == "done"
+    store.write(lambda s: open_next_batch(s, campaign, bob, AT))
+    assert store.write(lambda s: open_next_batch(s, campaign, ann, AT)).state == "done"
 
 
 def test_a_campaign_cannot_take_the_name_of_another(store):

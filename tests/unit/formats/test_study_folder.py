@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from venire import Qrels, Runs
 from venire.errors import BadLine, BadSetting, DataError, MissingColumns, MissingExtra
 from venire.formats.study_folder import (
-    DOCUMENTS,
+    DOCUMENT_COLUMNS,
     StudyFolder,
     read_study_folder,
     unpack_study,
@@ -68,7 +68,7 @@ def report(study):
 def test_every_part_is_read(folder):
     study = read_study_folder(folder)
     assert study.topics.rows() == [("Nike", "shoes", "", ""), ("nike", "goddess", "", "")]
-    assert study.documents.columns == list(DOCUMENTS)
+    assert study.documents.columns == list(DOCUMENT_COLUMNS)
     assert study.documents.select("doc_id", "kind", "title", "path").rows() == [
         ("d1", "text", "Wings", None),
         ("d2", "html", "", None),
@@ -94,8 +94,8 @@ def test_every_file_is_in_the_report(folder):
     said = report(read_study_folder(folder))
     assert said == {
         "study.toml": (4, 0, ""),
-        ".DS_Store": (0, 1, "is no file that a study knows"),
-        "documents.jsonl": (4, 0, "columns not used: url; 1 document without text"),
+        ".DS_Store": (0, 1, "is not a file of a collection"),
+        "documents.jsonl": (4, 0, "unused columns: url; 1 document without text"),
         "entities.nt": (1, 0, "1 blank node deeper than one level or named by nobody, with "
                         "1 triple, left out"),
         "gold.qrels": (1, 0, ""),
@@ -104,7 +104,7 @@ def test_every_file_is_in_the_report(folder):
                            ".avif"),
         "images/cats/c2.png": (0, 1, "gives the id cats/c2 a second time"),
         "images/link.png": (0, 1, "is a link or no plain file"),
-        "other/": (0, 1, "is no folder that a study knows"),
+        "other/": (0, 1, "is not a folder of a collection"),
         "qrels/nist.qrels": (1, 0, ""),
         "qrels/other.txt": (1, 0, ""),
         "runs/a.run": (2, 0, ""),
@@ -112,9 +112,9 @@ def test_every_file_is_in_the_report(folder):
         "runs/bad.run": (0, 1, "runs/bad.run, line 1: has 3 fields, not the 6 of `query_id "
                          "iteration doc_id rank score run_id`"),
         "runs/readme.md": (0, 1, "does not end in .run .tsv .jsonl .csv .parquet (.gz .xz .zst)"),
-        "topics.tsv": (2, 0, "columns not used: notes"),
-        "documents": (1, 0, "named by runs or qrels only: an id and no text"),
-        "run b": (0, 0, "1 line of 1 topic that the topics do not have"),
+        "topics.tsv": (2, 0, "unused columns: notes"),
+        "documents": (1, 0, "only in runs or qrels: IDs without text"),
+        "run b": (0, 0, "1 line of 1 topic that the folder does not have"),
     }  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def test_any_study_comes_back(tmp_path_factory, topics, documents, runs, qrels, 
     study = StudyFolder(
         pl.DataFrame([(one, *texts) for one, texts in topics.items()], orient="row",
                      schema=["query_id", "title", "description", "narrative"]),
-        pl.DataFrame(rows, schema=dict.fromkeys(DOCUMENTS, pl.String), orient="row"),
+        pl.DataFrame(rows, schema=dict.fromkeys(DOCUMENT_COLUMNS, pl.String), orient="row"),
         {"one": Runs.from_dict(runs, run_id=tag)},
         {"nist": Qrels.from_dict(qrels)},
         None if gold is None else Qrels.from_dict(gold),
@@ -198,7 +198,7 @@ def with_runs(runs=None, qrels=None):
     topics = pl.DataFrame(
         {"query_id": ["q"], "title": ["t"], "description": [""], "narrative": [""]}
     )
-    documents = pl.DataFrame(schema=dict.fromkeys(DOCUMENTS, pl.String))
+    documents = pl.DataFrame(schema=dict.fromkeys(DOCUMENT_COLUMNS, pl.String))
     return StudyFolder(topics, documents, runs or {}, qrels or {})
 
 
@@ -211,7 +211,7 @@ RUN = Runs.from_dict({"q": {"d": 1.0}})
         (with_runs({"r": Runs.from_dict({"q": {"a b": 1.0}})}), "TREC files cannot say"),
         (with_runs({"r": Runs.from_dict({"q": {"d": 1.0}}, run_id="my run")}), "TREC files cannot"),
         (with_runs(qrels={"r": Qrels.from_dict({"q 1": {"d": 1}})}), "TREC files cannot say"),
-        (with_runs({"A": RUN, "a": RUN}), "are one file on some systems"),
+        (with_runs({"A": RUN, "a": RUN}), "are the same file on some systems"),
         (with_runs({"../evil": RUN}), "cannot be the name of a file"),
         (with_runs({".hidden": RUN}), "cannot be the name of a file"),
         (with_runs({"": RUN}), "cannot be the name of a file"),
@@ -238,10 +238,10 @@ def test_grades_that_trec_cannot_say_are_tables(tmp_path):
 
 
 def test_nothing_is_written_over(tmp_path, folder):
-    with pytest.raises(DataError, match="not a new or empty folder"):
+    with pytest.raises(DataError, match="must be a new or empty folder"):
         write_study_folder(with_runs(), folder)
     (tmp_path / "a.zip").write_bytes(b"")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         write_study_folder(with_runs(), tmp_path / "a.zip")
 
 
@@ -250,9 +250,9 @@ def test_topics_without_column_names(folder):
     (folder / "queries.tsv").write_bytes("\ufeffNike\tshoes\r\nnike\tgöttin\r\n".encode())
     study = read_study_folder(folder)
     assert study.topics.rows() == [("Nike", "shoes", "", ""), ("nike", "göttin", "", "")]
-    assert "no line of column names" in report(study)["queries.tsv"][2]
+    assert "no header line" in report(study)["queries.tsv"][2]
     (folder / "queries.tsv").write_text("1\tshoes\n2\ta\tb\n")
-    with pytest.raises(BadLine, match=r"queries.tsv, line 2: has not two cells"):
+    with pytest.raises(BadLine, match=r"queries.tsv, line 2: must have two cells"):
         read_study_folder(folder)
 
 
@@ -266,26 +266,46 @@ def test_documents_may_be_html_by_the_settings(folder):
     ("file", "text", "error", "said"),
     [
         ("topics.jsonl", '{"query_id": "q", "title": "t"}', DataError, "and other topics"),
-        ("topics.tsv", "query_id\ttitle\nq\ta\nq\tb\n", BadLine, "line 3: query_id 'q' stands"),
+        (
+            "topics.tsv",
+            "query_id\ttitle\nq\ta\nq\tb\n",
+            BadLine,
+            "line 3: query_id 'q' occurs",
+        ),
         ("topics.tsv", "query_id\ttitle\n\ta\n", BadLine, "is empty"),
         ("topics.tsv", "title\tx\ny\tz\n", MissingColumns, "query_id"),
         ("topics.tsv", b"query_id\ttitle\nq\t\xff\n", BadLine, "is not UTF-8"),
         ("topics.tsv", "query_id\ttitle\n" + "x" * 1001 + "\ta\n", DataError, "1,000 bytes"),
         ("documents.jsonl", '{"doc_id": "a\\u0000b", "text": "x"}', DataError, "control character"),
-        ("documents.jsonl", '{"doc_id": "a", "kind": "pdf"}', BadLine, "line 1: kind is 'pdf'"),
-        ("documents.jsonl", '{"doc_id": "a", "path": "../study.toml"}', BadLine, "no file in the"),
-        ("documents.jsonl", '{"doc_id": "a", "path": "/etc/passwd"}', BadLine, "no file in the"),
+        (
+            "documents.jsonl",
+            '{"doc_id": "a", "kind": "pdf"}',
+            BadLine,
+            "1: Unknown kind 'pdf'",
+        ),
+        (
+            "documents.jsonl",
+            '{"doc_id": "a", "path": "../study.toml"}',
+            BadLine,
+            "is not an image",
+        ),
+        (
+            "documents.jsonl",
+            '{"doc_id": "a", "path": "/etc/passwd"}',
+            BadLine,
+            "is not an image",
+        ),
         (
             "documents.jsonl",
             '{"doc_id": "a", "path": "images/link.png"}',
             BadLine,
-            "no file in the",
+            "is not an image",
         ),
         (
             "documents.jsonl",
             '{"doc_id": "a", "path": "images/none.png"}',
             BadLine,
-            "no file in the",
+            "is not an image",
         ),
         ("documents.jsonl", '{"doc_id": "http://e/a", "text": "x"}', DataError, "twice"),
         ("documents.jsonl", '{"doc_id": "a"', BadLine, "line 1: is no JSON"),
@@ -327,12 +347,12 @@ def test_runs_alone_are_a_study(tmp_path):
 
 
 def test_folders_that_are_none(tmp_path):
-    with pytest.raises(DataError, match="is not there"):
+    with pytest.raises(DataError, match="no such folder"):
         read_study_folder(tmp_path / "x")
     with pytest.raises(DataError, match="holds no collection"):
         read_study_folder(tmp_path)
     (tmp_path / "z.zip").write_bytes(b"")
-    with pytest.raises(DataError, match="unpacked first"):
+    with pytest.raises(DataError, match="Unpack a zip archive first"):
         read_study_folder(tmp_path / "z.zip")
 
 

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from sqlalchemy import bindparam, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
@@ -31,20 +32,29 @@ _MOST_EXPIRED = 20
 """Most batches that one transaction ends, so that it stays short."""
 
 
+class NextState(StrEnum):
+    """What an annotator does next."""
+
+    BATCH = "batch"
+    """Judge the batch."""
+    WAIT = "wait"
+    """Other annotators have all documents that are left. Ask again later."""
+    DONE = "done"
+    """Nothing is left for this annotator."""
+
+
 @dataclass(frozen=True)
-class Next:
-    """What an annotator does next.
+class NextStep:
+    """What an annotator does next: judge ``batch_id``, ask again at ``retry_at``, or stop."""
 
-    ``state`` is ``batch`` (judge ``batch_id``), ``wait`` (other annotators have all that is left;
-    ask again at ``retry_at``), or ``done`` (nothing is left for this annotator).
-    """
-
-    state: str
+    state: NextState
     batch_id: str | None = None
     retry_at: datetime | None = None
 
 
-def next_batch(session: Session, campaign_id: str, annotator_id: str, now: datetime) -> Next:
+def open_next_batch(
+    session: Session, campaign_id: str, annotator_id: str, now: datetime
+) -> NextStep:
     """Return the annotator's open batch, or open a new one.
 
     First, batches whose time has run out are ended, so that their documents are free. A new batch
@@ -66,7 +76,7 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, now: datet
     if context.late and expire(session, campaign_id, now):
         context = read_batch_context(session, campaign_id, annotator_id, now)
     if context.open_batch is not None:
-        return Next("batch", context.open_batch)
+        return NextStep(NextState.BATCH, context.open_batch)
     if context.state != "open":
         state = {"draft": "not open yet", "closed": "closed"}[context.state]
         raise Conflict(
@@ -102,7 +112,7 @@ def next_batch(session: Session, campaign_id: str, annotator_id: str, now: datet
     execute = session.connection().execute
     execute(_NEW_BATCH, batch)
     execute(_NEW_LEASES, leases)
-    return Next("batch", batch_id)
+    return NextStep(NextState.BATCH, batch_id)
 
 
 def has_open_batch(session: Session, campaign_id: str, annotator_id: str) -> bool:
@@ -194,7 +204,7 @@ def mix(documents: list[DrawnDocument], rng: random.Random) -> list[DrawnDocumen
     return sorted(documents, key=lambda document: order[document.topic_id])
 
 
-def _wait_or_done(session: Session, campaign_id: str, annotator_id: str, now: datetime) -> Next:
+def _wait_or_done(session: Session, campaign_id: str, annotator_id: str, now: datetime) -> NextStep:
     """Return whether documents that are new to the annotator may become free, and when."""
     own_lease = aliased(Lease)
     seen = select(own_lease.id).where(
@@ -210,8 +220,8 @@ def _wait_or_done(session: Session, campaign_id: str, annotator_id: str, now: da
         .where(Batch.annotator_id != annotator_id, ~seen.exists())
     )
     if soonest is None:
-        return Next("done")
-    return Next("wait", retry_at=max(soonest, now + timedelta(seconds=1)))
+        return NextStep(NextState.DONE)
+    return NextStep(NextState.WAIT, retry_at=max(soonest, now + timedelta(seconds=1)))
 
 
 _LATE = (

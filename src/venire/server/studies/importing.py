@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from venire.errors import DataError
 from venire.formats.run_files import name_by_file
-from venire.formats.study_folder import DOCUMENTS, Entry, StudyFolder
+from venire.formats.study_folder import DOCUMENT_COLUMNS, Entry, StudyFolder
 from venire.formats.study_settings import StudySettings
 from venire.progress import Event, Progress, silent
 from venire.server.store.studies import Document, StudyFile, Topic
@@ -255,7 +255,7 @@ def as_folder(session: Session, study_id: str, media: Path | None = None) -> Stu
     gold = gold_grades(session, study_id)
     return StudyFolder(
         _texts([tuple(row) for row in topics], names),
-        _texts([tuple(row) for row in documents], DOCUMENTS),
+        _texts([tuple(row) for row in documents], DOCUMENT_COLUMNS),
         {name: read_runs(session, study_id, [name]) for kind, name in files if kind == "run"},
         {name: read_qrels(session, study_id, name) for kind, name in files if kind == "qrels"},
         gold if len(gold) else None,
