@@ -6,17 +6,25 @@ STAMP := $(VENV)/installed
 BENCH := $(VENV)/installed-bench
 # A test file stays on one core: what its tests share is made once. Long files start first.
 CORES := --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+SCRIPT_TESTS := tests/js/*.test.js
 
 .PHONY: demo test test-all lint docs bench reproduce clean
 
 demo: $(STAMP)  ## the whole chain on a small collection; ends with demo-output/report.html
 	$(BIN)/venire demo demo-output
 
-test: $(STAMP) lint  ## lint, types, layers, and the tests that take seconds
+test: $(STAMP) lint scripts  ## lint, types, layers, and the tests that take seconds
 	$(BIN)/python -m pytest $(CORES)
 
-test-all: $(STAMP) lint  ## the slow tests too
+test-all: $(STAMP) lint scripts  ## the slow tests too
 	$(BIN)/python -m pytest $(CORES) -m "slow or not slow"
+
+# Dots only; where a test fails, all of it once more in words.
+.PHONY: scripts
+scripts:  ## tests of the pages' scripts, where node 20 or newer is installed
+	@if node -e 'process.exit(+(parseInt(process.versions.node) < 20))' 2>/dev/null; then \
+	node --test --test-reporter=dot $(SCRIPT_TESTS) || node --test --test-reporter=spec $(SCRIPT_TESTS); \
+	else echo "Tests of scripts: skipped. Install node 20 or newer to run them."; fi
 
 lint: $(STAMP)
 	@$(MAKE) --no-print-directory --jobs=2 types layers
@@ -30,7 +38,7 @@ layers: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	@if [ -d node_modules/typescript ]; then node_modules/.bin/tsc -p tsconfig.json; \
-	else echo "scripts are not type-checked: npm install --no-save typescript@5 makes make lint check them"; fi
+	else echo "Types of scripts: skipped. Run npm install --no-save typescript@5 to check them."; fi
 
 docs: $(STAMP)  ## the documentation in docs/_build/html
 	$(BIN)/sphinx-build -n -W -q -b html docs docs/_build/html

@@ -168,20 +168,20 @@ def test_a_grouped_pool_from_the_first_image_to_the_end(grouped_server, judge, w
     page.locator(".pick").nth(3).click(modifiers=["Shift"])
     assert page.locator(".pick[aria-pressed=true]").count() == 3
     look(page, tmp_path, "marked")
-    page.get_by_role("button", name="Split the marked off").click()
-    page.get_by_role("heading", name=f"{sizes[1] - 3} that look alike").wait_for()
+    page.get_by_role("button", name="Split off marked").click()
+    page.get_by_role("heading", name=f"{sizes[1] - 3} similar images").wait_for()
     page.keyboard.press("u")
-    page.get_by_role("heading", name=f"{sizes[1]} that look alike").wait_for()
+    page.get_by_role("heading", name=f"{sizes[1]} similar images").wait_for()
     page.keyboard.press("o")
     for at in (1, 2, 3):
         page.locator(".pick").nth(at).click()
     page.keyboard.press("x")
-    page.get_by_role("heading", name=f"{sizes[1] - 3} that look alike").wait_for()
+    page.get_by_role("heading", name=f"{sizes[1] - 3} similar images").wait_for()
     rest = [one for at, one in enumerate(second) if at not in (1, 2, 3)]
     assert set(leases_in(page, ".strip")) <= set(rest)
     press(page, "0")
     want |= dict.fromkeys(rest, 0)
-    page.get_by_role("heading", name="3 that look alike").wait_for()
+    page.get_by_role("heading", name="3 similar images").wait_for()
     page.keyboard.press("1")
     want |= dict.fromkeys(second[1:4], 1)
     # The review round: relevant first, a click changes the grade.
@@ -231,7 +231,7 @@ def test_a_grouped_pool_from_the_first_image_to_the_end(grouped_server, judge, w
         payload["active_ms"] > 0 for kind, payload in events if kind in ("group", "split", "label")
     )
     page.locator("#finish").click()
-    page.get_by_role("heading", name="Nothing is left to judge").wait_for()
+    page.get_by_role("heading", name="No more documents to judge").wait_for()
     with page.store.reading() as session:
         assert session.scalars(
             select(Batch.state).where(Batch.annotator_id == page.user)

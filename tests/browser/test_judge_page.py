@@ -164,7 +164,7 @@ def test_five_documents_offline_and_back(judge, context):
     context.set_offline(True)
     given = [press(judge, "1") for _ in range(5)]
     banner = judge.locator("#banner")
-    banner.get_by_text("5 judgments are kept here").wait_for()
+    banner.get_by_text("5 judgments are saved in this browser").wait_for()
     assert labels(judge) == {}
     context.set_offline(False)
     judge.evaluate("window.dispatchEvent(new Event('online'))")
@@ -176,7 +176,7 @@ def test_five_documents_offline_and_back(judge, context):
 def test_unsent_judgments_outlive_a_closed_page(judge, context):
     context.route("**/events", lambda route: route.abort())
     given = [press(judge, "2"), press(judge, "2")]
-    judge.locator("#banner").get_by_text("2 judgments are kept here").wait_for()
+    judge.locator("#banner").get_by_text("2 judgments are saved in this browser").wait_for()
     context.unroute("**/events")
     address = judge.url
     judge.close()
@@ -190,7 +190,7 @@ def test_unsent_judgments_outlive_a_closed_page(judge, context):
 def test_unsent_judgments_of_a_batch_that_ran_out_are_sent(judge, context):
     context.route("**/events", lambda route: route.abort())
     given = [press(judge, "2"), press(judge, "2")]
-    judge.locator("#banner").get_by_text("2 judgments are kept here").wait_for()
+    judge.locator("#banner").get_by_text("2 judgments are saved in this browser").wait_for()
     context.unroute("**/events")
     address = judge.url
     judge.close()
@@ -206,7 +206,7 @@ def test_unsent_judgments_of_a_batch_that_ran_out_are_sent(judge, context):
         session.scalar(select(Batch).where(Batch.annotator_id == judge.user)).state = "expired"
     context.route("**/events", lambda route: route.abort())
     late = press(again, "1")
-    again.locator("#banner").get_by_text("1 judgment is kept here").wait_for()
+    again.locator("#banner").get_by_text("1 judgment is saved in this browser").wait_for()
     context.unroute("**/events")
     again.close()
     third = context.new_page()
@@ -221,7 +221,7 @@ def test_two_people_at_one_browser_send_their_own_only(judge, context):
     judge.wait_for_timeout(800)
     context.route("**/events", lambda route: route.abort())
     given = press(judge, "2")
-    judge.locator("#banner").get_by_text("1 judgment is kept here").wait_for()
+    judge.locator("#banner").get_by_text("1 judgment is saved in this browser").wait_for()
     with judge.store.writing() as session:
         mine = session.scalar(select(Membership).where(Membership.user_id == judge.user))
         bob = people.create_user(session, "Bob", f"bob{judge.user}", "correct horse")
@@ -239,7 +239,7 @@ def test_two_people_at_one_browser_send_their_own_only(judge, context):
     assert labels(judge) == {}
     # The first page finds out, keeps what it has, and lets its own person in again.
     judge.evaluate("window.dispatchEvent(new Event('online'))")
-    judge.locator("#again-title").get_by_text("Somebody else is signed in here").wait_for()
+    judge.locator("#again-title").get_by_text("Someone else is signed in").wait_for()
     assert labels(judge) == {}
     context.add_cookies([{**own, "value": own["value"]}])
     judge.reload()

@@ -133,7 +133,7 @@ def test_the_pool_is_previewed_without_a_change(world, address, page):
     page.fill("#depth", "1")
     page.click("#preview")
     page.wait_for_selector("#result:not([hidden])")
-    assert "This would be chosen" in page.inner_text("#result")
+    assert "Preview" in page.inner_text("#result")
     assert "good" in page.inner_text("#result table")
 
 
@@ -170,10 +170,10 @@ def test_what_was_said_goes_when_it_is_sent_again(world, address, page):
     page.goto(f"{address}{world.here}/annotation")
     form = page.locator("form", has=page.locator("#relevant_from"))
     form.get_by_role("button", name="Keep the scale").click()
-    form.locator(".said").wait_for()
+    form.locator(".success").wait_for()
     page.route("**/api/studies/*", lambda route: None)
     form.get_by_role("button", name="Keep the scale").click()
-    form.locator(".said").wait_for(state="detached")
+    form.locator(".success").wait_for(state="detached")
 
 
 def test_a_click_on_a_heading_sorts(world, address, page):
@@ -223,7 +223,7 @@ def test_a_forecast_is_asked_for_and_kept_from_the_page(world, address, page):
     page.click("#plan button:has-text('Play')")
     page.wait_for_selector("#plan [data-job]")
     assert run_pending(world.store) == 1
-    page.goto(f"{address}{world.here}/crowd")
+    page.locator("#plan [data-job]").wait_for(state="detached")
     assert page.locator("#keep-design option").count() == 2
     # What was asked for still stands in the form.
     assert page.input_value("#plan-overlap") == "1, 2"

@@ -297,7 +297,7 @@ def test_annotators_of_a_pilot_are_types_and_on_by_default(wizard_server, page):
     }  # fmt: skip
     assert page.locator("[data-chosen='2']").inner_text() == "pilot p0, pilot p1"
     card = page.locator(".type[aria-label='pilot p0']")
-    assert "measured: 8 of 8 right, 0.63 to 1.00" in card.inner_text()
+    assert "measured: 8 of 8 correct, 0.63 to 1.00" in card.inner_text()
 
 
 def test_a_summary_waits_for_the_labels_and_says_what_is_missing(
@@ -331,7 +331,7 @@ def test_wrong_numbers_are_said_where_they_are_typed(wizard_server, imported, di
         other.fill(wrong)
         other.press("Tab")
         said = other.evaluate("(one) => one.validationMessage")
-        assert said == "It takes a whole number of at least 2"
+        assert said == "Must be a whole number >= 2."
     assert page.get_by_label("hdbscan min size 1").count() == 0
     other.fill("7")
     other.press("Tab")
@@ -339,7 +339,7 @@ def test_wrong_numbers_are_said_where_they_are_typed(wizard_server, imported, di
     choose_methods(page, {"k-means": ["16"]})
     step(page, 4)
     page.locator("#run:not([disabled])").wait_for()
-    assert "k means at 16" in page.locator("#summary").inner_text()
+    assert "k-means at 16" in page.locator("#summary").inner_text()
     page.locator("#repetitions").fill("200")
     assert page.locator("#run").is_disabled()
     assert page.locator("#plan-error").inner_text().startswith("Repetitions per query: ")

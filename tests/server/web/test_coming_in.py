@@ -402,7 +402,7 @@ def test_a_body_that_is_too_long_is_refused(client):
 
 
 def test_each_answer_has_its_policy(client):
-    for path in ("/sign-in", "/static/judge.js", "/nothing"):
+    for path in ("/sign-in", "/static/judge/main.js", "/nothing"):
         headers = client.get(path).headers
         assert headers["content-security-policy"].startswith("default-src 'self'")
         assert "unsafe" not in headers["content-security-policy"]

@@ -57,8 +57,9 @@ def import_folder(
     Returns
     -------
     list of dict
-        The report: ``what, read, added, changed, unchanged, left_out, reason``; first the lines
-        of the files, then what was put into the study.
+        The report: ``what, read, added, changed, unchanged, left_out, reason``, and ``kind`` for
+        a run or qrels, which are stored whole; first the lines of the files, then what was put
+        into the study.
 
     Raises
     ------
@@ -84,7 +85,7 @@ def import_folder(
             if kind == "run" and set(frame["run_id"].unique()) != {name}:
                 frame = name_by_file(table, name).frame  # type: ignore[arg-type]
             state = put_file(session, study_id, kind, name, frame, table.notes)
-            rows.append(_row(f"{kind} {name}", read=frame.height, **{state: 1}))
+            rows.append(_row(f"{kind} {name}", kind=kind, read=frame.height, **{state: 1}))
     if folder.gold is not None:
         facts = put_gold(session, study_id, folder.gold)
         reason = "their topic or document is not in the study" if facts["left_out"] else ""
