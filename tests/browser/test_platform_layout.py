@@ -8,9 +8,9 @@ from urllib.parse import parse_qs
 
 import polars as pl
 import pytest
+from venire.server.platforms.export import export_batches
 
 from studies_for_tests import AT, make_study
-from venire.server.platforms.export import export_batches
 from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
 from venire.server.studies.campaigns import sync_study
