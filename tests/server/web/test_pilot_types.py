@@ -120,7 +120,7 @@ def test_pilot_types_recover_known_accuracies_within_their_interval(piloted):
 def test_the_majority_of_a_pilot_is_a_truth(piloted):
     api, here, ada = piloted
     page = ada.get(f"{here}/simulation").text
-    assert "The majority of the pilot&#39;s 2 annotators" in page
+    assert "Majority vote of the pilot (2 annotators)" in page
     assert f"({QUERIES * DOCUMENTS} labels)" in page
     start = ada.get(f"{api}/simulation", params={"truth": "pilot"}).json()
     ties = sum(  # of two, who disagree: relevant

@@ -173,7 +173,7 @@ def _read_agreement(session: Session, job: Job) -> dict[str, Any]:
     tables = {name: read_table(session, job, name) for name in ("topics", "grades", "annotators")}
     topics = tables["topics"]
     return {
-        "chart": None if topics is None else charts.by_topic(topics, "alpha_ordinal", "alpha"),
+        "chart": None if topics is None else charts.draw_topics(topics, "alpha_ordinal", "alpha"),
         **{name: [] if frame is None else frame.to_dicts() for name, frame in tables.items()},
     }
 
@@ -190,20 +190,22 @@ def _read_aggregate(session: Session, job: Job) -> dict[str, Any]:
         "total": items.height,
         "people": [] if people is None else people.to_dicts(),
         "bounds": [] if bounds is None else bounds.tail(MAX_ROWS).to_dicts(),
-        "chart": charts.spread(items["sd"].drop_nulls().to_list()) if "sd" in items else None,
+        "chart": charts.draw_uncertainty(items["sd"].drop_nulls().to_list())
+        if "sd" in items
+        else None,
     }
 
 
 def _read_evaluate(session: Session, job: Job) -> dict[str, Any]:
     rows = (job.result or {}).get("rows", [])
-    return {"chart": charts.scores(rows), "scores": rows}
+    return {"chart": charts.draw_scores(rows), "scores": rows}
 
 
 def _read_trust(session: Session, job: Job) -> dict[str, Any]:
     left_out = read_table(session, job, "leave_one_out")
     if left_out is None:
         return {}
-    return {"left": left_out.to_dicts(), "chart": charts.moves(left_out)}
+    return {"left": left_out.to_dicts(), "chart": charts.draw_left_out_runs(left_out)}
 
 
 _READERS = {

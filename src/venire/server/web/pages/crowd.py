@@ -154,7 +154,7 @@ def _read_repeatability(session: Session, job: Job) -> Row:
             {
                 "measure": measure,
                 "rows": scores,
-                "chart": charts.lines(
+                "chart": charts.draw_columns(
                     scores[: charts.MAX_RUNS], "run_id", groups, ("systems", measure)
                 ),
             }
@@ -167,11 +167,11 @@ def _read_repeatability(session: Session, job: Job) -> Row:
 def _read_annotators(_session: Session, job: Job) -> Row:
     rows = (job.result or {})["rows"]
     return {
-        "sd": charts.by_measure(
+        "sd": charts.draw_measures(
             rows, "judges", "sd", ("judgments per pair", "standard deviation of a score")
         ),
         "rows": shown(rows),
-        "tau": charts.by_measure(rows, "judges", "tau", ("judgments per pair", "tau")),
+        "tau": charts.draw_measures(rows, "judges", "tau", ("judgments per pair", "tau")),
     }
 
 
@@ -194,7 +194,7 @@ def _read_forecast(_session: Session, job: Job) -> Row:
     expected = {name: value for name, value in crowd.items() if value is not None}
     order = sorted(range(len(rows)), key=lambda row: (not rows[row]["best"], rows[row]["money"]))
     return {
-        "chart": charts.pareto(rows),
+        "chart": charts.draw_designs(rows),
         "designs": [(index, rows[index]) for index in order],
         "differs": varied or DESIGN_SETTINGS,
         "common": describe_design(designs[0], fixed) if varied else "",

@@ -21,8 +21,8 @@ from venire.server.jobs.simulation_labels import QRELS, list_truths
 from venire.server.jobs.simulation_start import list_encoders
 from venire.server.studies.studies import counts, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
-from venire.server.web.pages import charts
 from venire.server.web.pages.common import study_page
+from venire.server.web.pages.grouping_charts import draw_time_and_recall, draw_time_saved
 from venire.simulation.grouping.annotators import (
     BOUNDS,
     TYPES,
@@ -201,6 +201,6 @@ def _draw_type(rows: list[Row], best: str, points: float) -> Row:
     baseline = next(row for row in rows if row["setting"] == ONE)
     others = [row for row in rows if row["setting"] != ONE]
     return {
-        "scatter": charts.time_and_recall(others, baseline, best, points),
-        "bars": charts.time_saved(others, best),
+        "scatter": draw_time_and_recall(others, baseline, best, points),
+        "bars": draw_time_saved(others, best),
     }
