@@ -13,22 +13,25 @@ from venire.cli.shared.error_text import find_command, render
 from venire.errors import UnknownName, VenireError
 
 COMMANDS = {
-    "retrieve": ("venire.cli.retrieve:command", "Make runs from documents and topics."),
+    "retrieve": ("venire.cli.retrieve:command", "Search documents with classical systems."),
     "pool": ("venire.cli.pool:command", "Choose the documents to judge."),
     "aggregate": ("venire.cli.aggregate:command", "Infer grades from judgments."),
-    "agreement": ("venire.cli.agreement:command", "Say how far annotators agree."),
-    "evaluate": ("venire.cli.evaluate:command", "Score runs under settled grades."),
-    "compare": ("venire.cli.compare:command", "Tell which of two runs is better."),
-    "trust": ("venire.cli.trust:command", "Say how far a ranking of runs can be trusted."),
-    "simulate": ("venire.cli.simulate.group:group", "Try judging out on known grades."),
-    "study": ("venire.cli.study.group:group", "Make studies, fill them, take out what was judged."),
+    "agreement": ("venire.cli.agreement:command", "Measure how far annotators agree."),
+    "evaluate": ("venire.cli.evaluate:command", "Score runs under qrels."),
+    "compare": ("venire.cli.compare:command", "Compare every pair of runs."),
+    "trust": ("venire.cli.trust:command", "Assess how far a ranking of runs can be trusted."),
+    "simulate": (
+        "venire.cli.simulate.group:group",
+        "Simulate pools, assessors, campaigns and grouped judging.",
+    ),
+    "study": ("venire.cli.study.group:group", "Make studies, import documents, export judgments."),
     "serve": ("venire.cli.serve:command", "Serve the web application where people judge."),
-    "demo": ("venire.cli.demo:command", "Run the whole chain on a small made-up collection."),
+    "demo": ("venire.cli.demo:command", "Run the whole chain on a small simulated collection."),
 }
 
 
 class Lazy(click.Group):
-    """A group that knows its commands' names and first lines without importing them."""
+    """A group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -45,7 +48,7 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Suggest the nearest command for a name that is none."""
+        """Suggest the nearest command for an unknown name."""
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             raise click.UsageError(str(UnknownName("command", args[0], COMMANDS)), ctx)
         return super().resolve_command(ctx, args)
@@ -61,13 +64,13 @@ class Lazy(click.Group):
 def cli() -> None:
     """Relevance judgments that can be trusted, and how far.
 
-    Exit status: 0 done; 1 a fault of Venire's own; 2 wrong input or setting, told in one
+    Exit status: 0 success; 1 internal error; 2 wrong input or option, with a message of one
     line; 130 stopped by the user.
     """
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run a command; a user's mistake is one line and exit status 2."""
+    """Run a command; an error of the user prints one line and returns 2."""
     try:
         code = cli.main(args=argv, standalone_mode=False)
     except VenireError as error:
@@ -85,7 +88,7 @@ def main(argv: list[str] | None = None) -> int:
         click.echo("venire: stopped", err=True)
         return 130
     except BrokenPipeError:
-        # Who read the output has gone; Python must not complain of it at exit.
+        # The reader of the output is gone; Python must not report that at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code if isinstance(code, int) else 0

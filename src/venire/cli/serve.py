@@ -10,7 +10,7 @@ import click
 
 from venire.errors import BadSetting
 
-_HERE = "127.0.0.1"
+LOCALHOST = "127.0.0.1"
 
 
 @click.command("serve")
@@ -18,23 +18,32 @@ _HERE = "127.0.0.1"
 @click.option(
     "--database",
     metavar="URL",
-    help="A database instead of DIR/venire.db: postgresql://user@host/name or sqlite:///file.",
+    help="URL of a database instead of DIR/venire.db: postgresql://user@host/name or "
+    "sqlite:///file.",
 )
 @click.option(
     "--media",
     metavar="DIR|URL",
-    help="Where images are kept, instead of DIR/media: a folder, or s3://bucket/folder.",
+    help="Folder or bucket for images instead of DIR/media, for example s3://bucket/folder.",
 )
-@click.option("--host", default=_HERE, show_default=True, help="Address to listen on.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
+@click.option("--host", default=LOCALHOST, show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on.",
+)
 @click.option(
     "--workers",
     default=1,
     show_default=True,
     type=click.IntRange(1, 64),
-    help="Processes; more than one is for PostgreSQL.",
+    help="Number of processes; more than one needs PostgreSQL.",
 )
-@click.option("--behind-proxy", is_flag=True, help="Trust the headers of a proxy on this machine.")
+@click.option(
+    "--behind-proxy", is_flag=True, help="Trust the forwarding headers of a proxy on this machine."
+)
 def command(
     folder: str,
     database: str | None,
@@ -46,7 +55,7 @@ def command(
 ) -> None:
     """Serve the studies in DIR, which holds the database and the images.
 
-    The first start prints a link that makes the owner's account; it works once.
+    The first start prints a link that creates the owner's account; the link works once.
     """
     import uvicorn
 
@@ -55,21 +64,26 @@ def command(
     from venire.server.web.app import create_app
 
     if workers > 1 and not (database or "").startswith("postgres"):
-        raise BadSetting("several workers need PostgreSQL: --database postgresql://user@host/name")
+        raise BadSetting(
+            f"needs PostgreSQL above 1 (got {workers}).",
+            argument="workers",
+            hint="Pass --database postgresql://user@host/name.",
+        )
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
     url = database or f"sqlite:///{root / 'venire.db'}"
     pictures, exports = media or str(root / "media"), root / "exports"
     app = create_app(Store(url), media=folder_at(pictures), exports=exports)
-    address = f"http://{'localhost' if host == _HERE else host}:{port}"
+    address = f"http://{'localhost' if host == LOCALHOST else host}:{port}"
     click.echo(f"Venire serves {database or root} at {address}")
     if app.state.first:
-        click.echo(f"Make the owner's account (once, within a day): {address}{app.state.first}")
-    if host != _HERE:
+        click.echo(f"Create the owner's account (once, within a day): {address}{app.state.first}")
+    if host != LOCALHOST:
         click.echo("Others can reach this address: put a proxy with https in front of it.")
-    proxies: dict[str, Any] = {"proxy_headers": behind_proxy, "forwarded_allow_ips": _HERE}
+    proxies: dict[str, Any] = {"proxy_headers": behind_proxy, "forwarded_allow_ips": LOCALHOST}
     quiet: dict[str, Any] = {"log_level": "warning", "server_header": False, **proxies}
-    # Longer than one reads a document: a connection that closes just then is a request that fails.
+    # Longer than an annotator reads a document, so that the next request does not meet a connection
+    # that closes.
     quiet["timeout_keep_alive"] = 75
     if workers == 1:
         uvicorn.run(app, host=host, port=port, **quiet)

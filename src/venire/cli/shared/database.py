@@ -1,4 +1,4 @@
-"""The option that names a database, and how commands open it."""
+"""The option ``--database``, and how commands open the database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DATABASE = click.option(
     envvar="VENIRE_DATABASE",
     default="venire-data",
     show_default=True,
-    help="A folder (its venire.db, pictures in its media), or sqlite:///... or postgresql://...",
+    help="Folder with venire.db and media/, or a URL: sqlite:///... or postgresql://...",
 )
 
 
@@ -48,7 +48,7 @@ def open_store(database: str, *, make: bool = False) -> Iterator[Store]:
 
 
 def media_of(database: str, media: str | None) -> Path:
-    """Where pictures are kept."""
+    """Return the folder of images."""
     from venire.formats.source import folder_at
 
     if media is not None:

@@ -1,4 +1,4 @@
-"""How results leave a command: a table for people, JSON or CSV for programs."""
+"""Print results: a table for people, JSON or CSV for programs; notes; progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMAT = click.option(
     type=click.Choice(FORMATS),
     default="table",
     show_default=True,
-    help="How to print the result.",
+    help="Format of the printed result.",
 )
 
 
