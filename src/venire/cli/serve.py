@@ -55,7 +55,7 @@ def command(
 ) -> None:
     """Serve the studies in DIR, which holds the database and the images.
 
-    The first start prints a link that creates the owner's account; the link works once.
+    The first start prints a link that creates the owner's account; it works once.
     """
     import uvicorn
 
