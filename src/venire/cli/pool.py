@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import venire
-from venire.cli.shared.options import SEED, TIES, join_numbers, read_numbers
+from venire.cli.shared.options import SEED, TIES, join_numbers, read_numbers, read_settings
 from venire.cli.shared.output import FORMAT, emit
 from venire.errors import BadSetting
 from venire.pooling.fused import FUSIONS
@@ -54,6 +54,13 @@ from venire.tables.schema import counted
     metavar="R,...",
     help="With stratified: sampling rate of each stratum.",
 )
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Setting of a strategy of a plug-in. Repeatable.",
+)
 @click.option("--qrels", metavar="QRELS", help="Known grades: adds what the pool finds.")
 @click.option("--judged", metavar="QRELS", help="Judgments so far, for adaptive strategies.")
 @click.option(
@@ -74,6 +81,7 @@ from venire.tables.schema import counted
 def command(
     runs: tuple[str, ...],
     depth: tuple[int, ...] | None,
+    settings: tuple[str, ...],
     by: str,
     output: str | None,
     form: str,
@@ -89,7 +97,7 @@ def command(
             f"must be one number with --output and --by (got {join_numbers(depth)})",
             argument="depth",
         )
-    result = venire.pool(runs, depth=depth, **options)
+    result = venire.pool(runs, depth=depth, settings=read_settings(settings), **options)
     rows = {"pool": "rows", "run": "by_run", "topic": "by_topic"}[by]
     table = getattr(result, rows)
     notes = list(result.notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,6 +121,7 @@ def pool(
     discount: float | None = None,
     strata: Sequence[int] | None = None,
     rates: Sequence[float] | None = None,
+    settings: Mapping[str, Any] | None = None,
     qrels: QrelsLike | None = None,
     judged: QrelsLike | None = None,
     relevant_from: float = 1,
@@ -136,7 +137,7 @@ def pool(
         A folder stands for the ``*.run`` files in it.
     strategy : str
         ``depth``, ``fused``, ``move-to-front``, ``bandit-max-mean``, ``bandit-thompson``,
-        ``bandit-nonstationary`` or ``stratified``.
+        ``bandit-nonstationary``, ``stratified``, or one of a plug-in.
     depth : int or sequence of int, optional
         Depth of the pool, 100 by default; several give one depth pool each. For fused and
         adaptive strategies: number of documents of each run that are used, all by default.
@@ -150,6 +151,8 @@ def pool(
         For ``stratified``: lowest rank of each stratum, 10,50,100 by default.
     rates : sequence of float, optional
         For ``stratified``: sampling rate of each stratum.
+    settings : mapping, optional
+        Other settings, for a strategy of a plug-in.
     qrels : Qrels, path or dataframe, optional
         Known grades: adds what the pool finds. Adaptive strategies are replayed on them.
     judged : Qrels, path or dataframe, optional
@@ -196,6 +199,7 @@ def pool(
                 "strata": None if strata is None else tuple(strata),
                 "rates": None if rates is None else tuple(rates),
                 "depth": number,
+                **(settings or {}),
             },
         )
         for number in depths

@@ -81,7 +81,7 @@ def test_no_such_file(refused, command):
 def test_no_file_name(venire, command, tmp_path):
     (tmp_path / "qrels").write_text("q1 0 a 1\n")
     status, _, err = venire(command, tmp_path / "qrels", "", "")
-    assert (status, err) == (2, "venire: '': is no file name\n")
+    assert (status, err) == (2, "venire: '' is not a file name\n")
 
 
 @pytest.mark.parametrize("measure", ["nDCG(dcg='exp-log2')", "ERR"])
@@ -90,7 +90,7 @@ def test_grades_that_no_power_can_take(venire, measure, tmp_path):
     (tmp_path / "run").write_bytes(GOOD)
     status, _, err = venire("evaluate", tmp_path / "qrels", tmp_path / "run", "-m", measure)
     assert status == 2
-    assert "2^grade is only taken up to 50" in err
+    assert "2^grade is computed for grades up to 50" in err
 
 
 def test_an_empty_name_of_a_posterior(venire, tmp_path):
