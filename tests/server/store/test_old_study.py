@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from starlette.testclient import TestClient
 
 from golden.study_facts import read_facts
-from venire.server.jobs.queue import run_pending
+from venire.server.jobs.worker import run_pending
 from venire.server.judging.events import record
 from venire.server.judging.review import decide
 from venire.server.store import judging, people, studies, work
