@@ -18,7 +18,7 @@ from venire.formats.run_files import read_run_files
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.pooling.statistics import summarise
-from venire.retrieval.systems import SYSTEMS, search_documents
+from venire.retrieval.systems import list_systems, search_documents
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("VENIRE_DATA") or ROOT / ".." / "shared" / "data").resolve()
@@ -85,7 +85,7 @@ def test_the_collection():
     assert any("(240, 576, 578)" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", list_systems())
 def test_mean_average_precision(system):
     relevant = cranfield().qrels["cranqrel"].frame.filter(pl.col("relevance") > 0)
     known = dict(relevant.group_by("query_id").len().iter_rows())

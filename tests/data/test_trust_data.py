@@ -19,7 +19,7 @@ from venire.pooling.depth import DepthK
 from venire.reliability.leave_one_out import leave_one_out
 from venire.reliability.summary import assess_ranking
 from venire.reliability.unjudged import unjudged
-from venire.retrieval.systems import SYSTEMS, search_documents
+from venire.retrieval.systems import list_systems, search_documents
 from venire.stats.rank_correlation import RankCorrelation
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +27,7 @@ DATA = Path(os.environ.get("VENIRE_DATA") or ROOT / ".." / "shared" / "data").re
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no data: {DATA} (set VENIRE_DATA)")
 MEASURE = "AP(rel=2)"
 FAMILY = ("bm25", "bm25-k1-3", "bm25-b-0", "bm25-stop-words")
+SYSTEMS = tuple(list_systems())
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +135,7 @@ def cranfield():
     return runs, found.qrels["cranqrel"]
 
 
-def pooled(cranfield, depth, systems=tuple(SYSTEMS)):
+def pooled(cranfield, depth, systems=SYSTEMS):
     """Return what a depth-k pool of some runs would have judged: all of it, by the full qrels."""
     runs, qrels = cranfield
     some = Runs(runs.frame.filter(pl.col("run_id").is_in(systems)))

@@ -11,7 +11,7 @@ import polars as pl
 import venire
 from venire.cli.shared.options import TIES
 from venire.cli.shared.output import FORMAT, emit
-from venire.retrieval.retrieve import list_systems, split_names
+from venire.retrieval.retrieve import parse_systems, split_names
 
 
 @click.command("retrieve")
@@ -42,7 +42,7 @@ def command(collection: str, systems: str, output: str, form: str, **options: An
     Cranfield as it is distributed. DIR gets one run per system, for venire pool, and the
     grades of the collection as TREC qrels.
     """
-    names = list_systems(systems)
+    names = parse_systems(systems)
     source = venire.read_collection(collection)
     runs = venire.retrieve(source, names, **options)
     rows = []

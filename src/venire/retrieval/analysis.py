@@ -1,4 +1,4 @@
-"""From text to terms: lower case, tokens, stop words, stemming; each a setting."""
+"""From text to terms: lower case, tokens, stop words, stemming."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from venire.errors import BadSetting, MissingExtra
+from venire.settings import Settings, setting
 
 LUCENE_STOP_WORDS = (
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
@@ -19,50 +20,44 @@ STEMMERS = ("porter", "none")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Analyzer:
+class Analyzer(Settings):
     """How text becomes terms.
 
-    Steps, in this order: lower case, tokens, stop words out, stemming. Stop words go before
-    stemming, so the list holds whole words.
-
-    Attributes
-    ----------
-    lower_case : bool
-    token : str
-        Regular expression of a token, matched after lower-casing.
-    stop_words : tuple of str
-        Words left out; ``()`` keeps all.
-    stemmer : "porter" or "none"
-        The original algorithm (Porter 1980), not Snowball's later English one. It needs
-        PyStemmer.
+    The steps, in this order: lower case, tokens, removal of stop words, stemming. Stop words are
+    removed before stemming, so the list contains whole words. The stemmer is the original
+    algorithm (Porter 1980), not Snowball's later English one; it needs PyStemmer.
 
     Examples
     --------
-    >>> Analyzer().terms(pl.Series(["The wings, in slipstreams"]))["term"].to_list()
+    >>> Analyzer().split_terms(pl.Series(["The wings, in slipstreams"]))["term"].to_list()
     ['wing', 'slipstream']
     """
 
-    lower_case: bool = True
-    token: str = "[a-z0-9]+"
-    stop_words: tuple[str, ...] = LUCENE_STOP_WORDS
-    stemmer: str = "porter"
+    lower_case: bool = setting(True, words="Convert text to lower case.")
+    token: str = setting(
+        "[a-z0-9]+", words="Regular expression of a token, matched after the conversion."
+    )
+    stop_words: tuple[str, ...] = setting(
+        LUCENE_STOP_WORDS, words="Words to remove; an empty list keeps all."
+    )
+    stemmer: str = setting("porter", words="Stemming algorithm.", choices=STEMMERS)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, before a collection is read."""
-        if self.stemmer not in STEMMERS:
-            raise BadSetting(f"stemmer is one of {', '.join(STEMMERS)}, not {self.stemmer!r}")
-        if isinstance(self.stop_words, str):
-            raise BadSetting("stop_words is a tuple of words, not one text")
+        """Check the settings before a collection is read."""
+        super().__post_init__()
+        object.__setattr__(self, "stop_words", tuple(self.stop_words))
         try:
             pl.Series([""]).str.extract_all(self.token)
         except pl.exceptions.PolarsError as error:
             reason = str(error).split("error:")[-1].split("\n")[0].strip()
             raise BadSetting(
-                f"token {self.token!r} is no regular expression: {reason or 'see the regex syntax'}"
+                f"must be a regular expression (got {self.token!r}: {reason or 'syntax error'})",
+                argument="token",
+                value=self.token,
             ) from None
 
-    def terms(self, texts: pl.Series) -> pl.DataFrame:
-        """Return ``row, term``: the terms of each text, in their order.
+    def split_terms(self, texts: pl.Series) -> pl.DataFrame:
+        """Return ``row, term``: the terms of each text, in order.
 
         Parameters
         ----------
@@ -72,7 +67,7 @@ class Analyzer:
         Raises
         ------
         MissingExtra
-            When stemming is asked for and PyStemmer is not installed.
+            If the stemmer is porter and PyStemmer is not installed.
         """
         lowered = texts.cast(pl.String)
         if self.lower_case:
@@ -89,11 +84,11 @@ class Analyzer:
             return frame
         # Only the vocabulary is stemmed, not every occurrence.
         words = frame["term"].unique()
-        stems = pl.Series(_porter().stemWords(words.to_list()), dtype=pl.String)
+        stems = pl.Series(_load_porter().stemWords(words.to_list()), dtype=pl.String)
         return frame.with_columns(pl.col("term").replace_strict(words, stems))
 
 
-def _porter() -> Any:
+def _load_porter() -> Any:
     try:
         import Stemmer
     except ImportError:

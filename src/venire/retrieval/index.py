@@ -1,4 +1,4 @@
-"""A collection as a sparse matrix of term counts, and the search that every system shares."""
+"""A collection as a sparse matrix of term counts, and the search shared by all systems."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, DataError, MissingColumns
 from venire.retrieval.analysis import Analyzer
 from venire.tables.codes import code
-from venire.tables.runs import TIES, Runs
+from venire.tables.runs import Runs, check_tie_rule
 from venire.tables.schema import counted
 
 Scorer = Callable[[Any], Any]
-"""Query term counts (sparse [Q, V]) in, scores (sparse [Q, D]) out; an entry is a match."""
+"""Query term counts (sparse [Q, V]) in, scores (sparse [Q, N]) out; an entry is a match."""
 _BLOCK = 8_000_000
-"""Most cells [queries, documents] scored at once: about 200 MB in the worst case."""
+"""Maximum number of cells [queries, documents] scored at once: about 200 MB in the worst case."""
 
 
 class Model(Protocol):
-    """A way to score documents; its settings are a frozen dataclass."""
+    """A retrieval model; its settings are a frozen dataclass."""
 
-    def scorer(self, index: Index) -> Scorer:
-        """Weigh the postings of an index once and return what scores queries by them."""
+    def make_scorer(self, index: Index) -> Scorer:
+        """Compute the weights of an index once and return a function that scores queries."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Index:
     terms : polars.Series [V]
         Sorted.
     counts : sparse float64 [V, N]
-        A scipy csr_array: how often each term occurs in each document.
+        A scipy csr_array: number of occurrences of each term in each document.
     analyzer : Analyzer
 
     Examples
@@ -64,32 +64,33 @@ class Index:
         Parameters
         ----------
         documents : polars.DataFrame
-            ``doc_id, text`` and, where there is one, ``title``. Empty documents stay and
-            count in N.
+            ``doc_id, text`` and, optionally, ``title``. Empty documents count in N.
+        analyzer : Analyzer, optional
 
         Raises
         ------
         MissingColumns
         DataError
-            Without documents.
+            If there are no documents.
         """
         analyzer = analyzer or Analyzer()
         missing = [name for name in ("doc_id", "text") if name not in documents.columns]
         if missing:
             raise MissingColumns(missing, documents.columns, "documents", renamed=False)
         if documents.is_empty():
-            raise DataError("the collection has no documents to search")
+            raise DataError("the collection has no documents")
         fields = [name for name in ("title", "text") if name in documents.columns]
-        found = analyzer.terms(joined(documents, fields))
-        term, terms = code(found["term"])
+        occurrences = analyzer.split_terms(join_columns(documents, fields))
+        term, terms = code(occurrences["term"])
         shape = (len(terms), documents.height)
-        # Repeated (term, document) pairs are added up: they are the counts.
-        counts = sparse.csr_array((np.ones(term.size), (term, found["row"].to_numpy())), shape)
+        # Repeated (term, document) pairs are added up to counts.
+        places = (term, occurrences["row"].to_numpy())
+        counts = sparse.csr_array((np.ones(term.size), places), shape)
         return cls(documents["doc_id"], terms, counts, analyzer)
 
     @property
     def size(self) -> int:
-        """N, empty documents included."""
+        """N, including empty documents."""
         return len(self.doc_ids)
 
     @cached_property
@@ -104,27 +105,27 @@ class Index:
 
     @cached_property
     def document_frequency(self) -> Floats:
-        """Number of documents with each term [V]."""
+        """Number of documents that contain each term [V]."""
         return np.asarray(np.diff(self.counts.indptr), np.float64)
 
     @cached_property
     def collection_frequency(self) -> Floats:
-        """Occurrences of each term in all documents [V]."""
+        """Number of occurrences of each term in all documents [V]."""
         return np.asarray(self.counts.sum(axis=1), np.float64)
 
-    def weighted(self, data: Floats) -> Any:
+    def replace_counts(self, data: Floats) -> Any:
         """Return the postings with other values: sparse [V, N]."""
         return sparse.csr_array(
             (data, self.counts.indices, self.counts.indptr), shape=self.counts.shape
         )
 
-    def queries(self, texts: pl.Series) -> Any:
-        """Return term counts of queries: sparse [Q, V]; words that no document has are left out."""
-        found = self.analyzer.terms(texts)
-        known = pl.DataFrame({"term": self.terms}).with_row_index("code")
-        found = found.join(known, on="term", how="inner", maintain_order="left")
-        places = (found["row"].to_numpy(), found["code"].to_numpy())
-        return sparse.csr_array((np.ones(found.height), places), (len(texts), len(self.terms)))
+    def count_query_terms(self, texts: pl.Series) -> Any:
+        """Return term counts of queries: sparse [Q, V], without words that occur in no document."""
+        terms = self.analyzer.split_terms(texts)
+        codes = pl.DataFrame({"term": self.terms}).with_row_index("code")
+        terms = terms.join(codes, on="term", how="inner", maintain_order="left")
+        places = (terms["row"].to_numpy(), terms["code"].to_numpy())
+        return sparse.csr_array((np.ones(terms.height), places), (len(texts), len(self.terms)))
 
     def search(
         self,
@@ -144,13 +145,15 @@ class Index:
         topics : polars.DataFrame
             ``query_id`` and the fields.
         depth : int
-            Most documents a topic.
+            Maximum number of documents per topic.
         ties : "trec", "docid-ascending" or "file-order"
-            Which of equally scored documents come first, as in :meth:`venire.Runs.ranked`;
-            ``file-order`` is the order of the collection. It also decides which of them fall
-            below the depth.
+            Order of documents with equal scores, as in :meth:`venire.Runs.ranked`;
+            ``file-order`` is the order of the collection. It also decides which of them are cut
+            off at the depth.
         fields : sequence of str
-            Columns of the topics that make the query.
+            Columns of the topics that make up the query.
+        run_id : str
+            Name of the run.
 
         Returns
         -------
@@ -160,23 +163,26 @@ class Index:
         Raises
         ------
         DataError
-            Without topics, or where none has text in the fields.
+            If there are no topics, or no topic has text in the fields.
         """
         if depth < 1:
-            raise BadSetting(f"depth is at least 1, not {depth}")
-        place = self._places(ties)
-        query_text = joined(topics, fields)
+            raise BadSetting(f"must be >= 1 (got {depth})", argument="depth", value=depth)
+        place = self._order_ties(ties)
+        query_text = join_columns(topics, fields)
         if topics.height and not (query_text.str.strip_chars() != "").any():
-            raise DataError(f"no topic has text in {', '.join(fields)}")
-        scorer = model.scorer(self)
+            raise DataError(
+                f"no topic has text in {', '.join(fields)}",
+                hint=f"Choose other columns with `fields`: {', '.join(topics.columns)}.",
+            )
+        scorer = model.make_scorer(self)
         parts = []
         step = max(1, _BLOCK // self.size)
         for start in range(0, topics.height, step):
-            block = self.queries(query_text[start : start + step])
-            row, doc, score = best(scorer(block), place, depth)
+            block = self.count_query_terms(query_text[start : start + step])
+            row, doc, score = select_best(scorer(block), place, depth)
             parts.append((row + start, doc, score))
         if not parts:
-            raise DataError("there are no topics to search for")
+            raise DataError("the collection has no topics")
         row, doc, score = (np.concatenate(column) for column in zip(*parts, strict=True))
         silent = topics.height - np.unique(row).size
         frame = pl.DataFrame(
@@ -189,10 +195,9 @@ class Index:
         note = f"{counted(silent, 'topic matches', 'topics match')} no document"
         return Runs(frame, (note,) if silent else ())
 
-    def _places(self, ties: str) -> Longs:
-        """Return the place of each document among equals."""
-        if ties not in TIES:
-            raise BadSetting(f"ties is one of {', '.join(TIES)}, not {ties!r}")
+    def _order_ties(self, ties: str) -> Longs:
+        """Return the place of each document among documents with equal scores [N]."""
+        check_tie_rule(ties)
         place = np.arange(self.size)
         if ties != "file-order":
             order = self.doc_ids.arg_sort(descending=ties == "trec").to_numpy()
@@ -200,7 +205,7 @@ class Index:
         return place
 
 
-def joined(frame: pl.DataFrame, fields: Sequence[str]) -> pl.Series:
+def join_columns(frame: pl.DataFrame, fields: Sequence[str]) -> pl.Series:
     """Return the text of several columns, with a blank between them.
 
     Raises
@@ -213,11 +218,11 @@ def joined(frame: pl.DataFrame, fields: Sequence[str]) -> pl.Series:
     return frame.select(pl.concat_str(fields, separator=" ", ignore_nulls=True)).to_series()
 
 
-def product(queries: Any, weights: Any) -> Any:
-    """Return the matrix product in which a match with score zero is still an entry.
+def multiply(queries: Any, weights: Any) -> Any:
+    """Return the matrix product, in which a match with score 0 is still an entry.
 
-    scipy leaves out a sum that is exactly zero. Where weights may cancel, or be zero, an
-    imaginary part that only counts matches keeps the entry.
+    scipy leaves out sums that are exactly 0. If weights can cancel or be 0, an imaginary part
+    that only counts matches keeps these entries.
     """
     if min(queries.data.min(initial=1.0), weights.data.min(initial=1.0)) > 0:
         return queries @ weights
@@ -237,7 +242,7 @@ def product(queries: Any, weights: Any) -> Any:
     return out
 
 
-def best(scores: Any, place: Longs, depth: int) -> tuple[Longs, Longs, Floats]:
+def select_best(scores: Any, place: Longs, depth: int) -> tuple[Longs, Longs, Floats]:
     """Return query row, document and score of the best entries of each query, in rank order."""
     sizes = np.diff(scores.indptr)
     row = np.repeat(np.arange(sizes.size), sizes)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from venire.errors import BadSetting
 from venire.formats.load import CollectionLike, load_collection
-from venire.retrieval.systems import named, search_documents
+from venire.retrieval.systems import find_systems, search_documents
 from venire.tables.runs import Runs
 from venire.tables.schema import counted
 
@@ -32,7 +32,7 @@ def retrieve(
     ties : "trec", "docid-ascending" or "file-order"
         Order of documents with equal scores; file-order is that of the collection.
     fields : str or sequence of str
-        Columns of the topics that make the query.
+        Columns of the topics that make up the query.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def retrieve(
     VenireError
         For input that cannot be used; see the page on errors.
     """
-    names = list_systems(systems)
+    names = parse_systems(systems)
     columns = split_names(fields)
     if not columns:
         raise BadSetting("must name at least one column of the topics", argument="fields")
@@ -58,18 +58,20 @@ def retrieve(
         *runs.notes,
     ]
     if ties != "trec":
-        notes.append(f"equal scores stand in the order {ties}; read the runs with that rule too")
+        notes.append(
+            f"documents with equal scores are in the order {ties}; read the runs with the same rule"
+        )
     return Runs(runs.frame, tuple(notes))
 
 
-def list_systems(systems: str | Sequence[str]) -> list[str]:
+def parse_systems(systems: str | Sequence[str]) -> list[str]:
     """Return the names of systems; ``all`` stands for every one.
 
     Raises
     ------
     UnknownName
     """
-    return list(named(split_names(systems)))
+    return list(find_systems(split_names(systems)))
 
 
 def split_names(names: str | Sequence[str]) -> list[str]:

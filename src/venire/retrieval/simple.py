@@ -7,45 +7,46 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from venire.retrieval.index import Index, Scorer, product
+from venire.retrieval.index import Index, Scorer, multiply
+from venire.settings import Settings
 
 
-def _present(counts: sparse.csr_array) -> sparse.csr_array:
-    """Return 1 for every count."""
+def _mark_present(counts: sparse.csr_array) -> sparse.csr_array:
+    """Replace every count by 1."""
     ones = np.ones_like(counts.data)
     return sparse.csr_array((ones, counts.indices, counts.indptr), counts.shape)
 
 
 @dataclass(frozen=True, kw_only=True)
-class BinaryIndependence:
+class BinaryIndependence(Settings):
     """Binary independence model (Robertson and Sparck Jones 1976) without relevance data.
 
-    score(q, d) = sum over the distinct terms that q and d share of
-    ln((N - n_t + 0.5) / (n_t + 0.5)): negative for a term that most documents have.
+    score(q, d) = sum over the distinct terms in both q and d of
+    ln((N - n_t + 0.5) / (n_t + 0.5)): negative for a term in most documents.
     """
 
-    def scorer(self, index: Index) -> Scorer:
-        """Weigh the postings; counts do not matter."""
+    def make_scorer(self, index: Index) -> Scorer:
+        """Compute the weight of each posting; counts do not matter."""
         df = index.document_frequency
         weight = np.log((index.size - df + 0.5) / (df + 0.5))
-        weights = index.weighted(weight[index.posting_term])
-        return lambda queries: product(_present(queries), weights)
+        weights = index.replace_counts(weight[index.posting_term])
+        return lambda queries: multiply(_mark_present(queries), weights)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coordination:
-    """Coordination level: the number of distinct query terms that the document has."""
+class Coordination(Settings):
+    """Coordination level: the number of distinct query terms in the document."""
 
-    def scorer(self, index: Index) -> Scorer:
-        """Count matches."""
-        weights = _present(index.counts)
-        return lambda queries: product(_present(queries), weights)
+    def make_scorer(self, index: Index) -> Scorer:
+        """Count matching terms."""
+        weights = _mark_present(index.counts)
+        return lambda queries: multiply(_mark_present(queries), weights)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RawCounts:
-    """Sum over the query's terms of c(t, q) * c(t, d); long documents win."""
+class RawCounts(Settings):
+    """Sum over the query's terms of c(t, q) * c(t, d); favours long documents."""
 
-    def scorer(self, index: Index) -> Scorer:
+    def make_scorer(self, index: Index) -> Scorer:
         """Use the counts as they are."""
-        return lambda queries: product(queries, index.counts)
+        return lambda queries: multiply(queries, index.counts)

@@ -1,4 +1,7 @@
-"""Twelve named systems, and how a collection is searched with them."""
+"""The twelve classical systems, and the search of a collection with systems by name.
+
+A package adds a system with an entry point in the group ``venire.systems``.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from venire import plugins
 from venire.errors import BadSetting, UnknownName
 from venire.retrieval.analysis import Analyzer
 from venire.retrieval.bm25 import Bm25
@@ -16,69 +20,160 @@ from venire.retrieval.simple import BinaryIndependence, Coordination, RawCounts
 from venire.retrieval.tfidf import TfIdf
 from venire.tables.runs import Runs
 
-UNSTEMMED = Analyzer(stemmer="none")
-WITH_STOP_WORDS = Analyzer(stop_words=())
+ALL = "all"
+"""Name that stands for every system."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """A model with the analysis of its text."""
+    """A retrieval model with the analysis of its text.
 
+    Attributes
+    ----------
+    name : str
+        What users type: the name of the entry point, and of the run.
+    model : Model
+    analyzer : Analyzer
+    description : str
+        The score and the text that it sees, in a few words.
+    position : int
+        Place in lists of systems; lower numbers first.
+    """
+
+    name: str
     model: Model
     analyzer: Analyzer = field(default_factory=Analyzer)
+    description: str = ""
+    position: int = 100
 
 
-SYSTEMS: dict[str, System] = {
-    "bm25": System(model=Bm25()),
-    "bm25-k1-3": System(model=Bm25(k1=3.0)),
-    "bm25-b-0": System(model=Bm25(b=0.0)),
-    "bm25-stop-words": System(model=Bm25(), analyzer=WITH_STOP_WORDS),
-    "bm25-unstemmed": System(model=Bm25(), analyzer=UNSTEMMED),
-    "tf-idf": System(model=TfIdf()),
-    "tf-idf-unstemmed": System(model=TfIdf(), analyzer=UNSTEMMED),
-    "query-likelihood": System(model=QueryLikelihood()),
-    "query-likelihood-unstemmed": System(model=QueryLikelihood(), analyzer=UNSTEMMED),
-    "bim": System(model=BinaryIndependence()),
-    "coordination": System(model=Coordination()),
-    "raw-tf": System(model=RawCounts(), analyzer=Analyzer(stemmer="none", stop_words=())),
-}
-"""Name -> system: the twelve that make a pool the way the participants of a track do."""
+_UNSTEMMED = Analyzer(stemmer="none")
+_WITH_STOP_WORDS = Analyzer(stop_words=())
+_EVERY_WORD = Analyzer(stemmer="none", stop_words=())
+
+BM25 = System(
+    name="bm25",
+    model=Bm25(),
+    description="BM25, k1 = 1.2, b = 0.75; without stop words, stemmed",
+    position=1,
+)
+BM25_K1_3 = System(
+    name="bm25-k1-3",
+    model=Bm25(k1=3.0),
+    description="BM25, k1 = 3; without stop words, stemmed",
+    position=2,
+)
+BM25_B_0 = System(
+    name="bm25-b-0",
+    model=Bm25(b=0.0),
+    description="BM25, b = 0 (ignores document length); without stop words, stemmed",
+    position=3,
+)
+BM25_STOP_WORDS = System(
+    name="bm25-stop-words",
+    model=Bm25(),
+    analyzer=_WITH_STOP_WORDS,
+    description="BM25; with stop words, stemmed",
+    position=4,
+)
+BM25_UNSTEMMED = System(
+    name="bm25-unstemmed",
+    model=Bm25(),
+    analyzer=_UNSTEMMED,
+    description="BM25; without stop words, not stemmed",
+    position=5,
+)
+TF_IDF = System(
+    name="tf-idf",
+    model=TfIdf(),
+    description="TF-IDF with cosine, lnc.ltc; without stop words, stemmed",
+    position=6,
+)
+TF_IDF_UNSTEMMED = System(
+    name="tf-idf-unstemmed",
+    model=TfIdf(),
+    analyzer=_UNSTEMMED,
+    description="TF-IDF with cosine, lnc.ltc; without stop words, not stemmed",
+    position=7,
+)
+QUERY_LIKELIHOOD = System(
+    name="query-likelihood",
+    model=QueryLikelihood(),
+    description="query likelihood, Dirichlet smoothing, mu = 100; without stop words, stemmed",
+    position=8,
+)
+QUERY_LIKELIHOOD_UNSTEMMED = System(
+    name="query-likelihood-unstemmed",
+    model=QueryLikelihood(),
+    analyzer=_UNSTEMMED,
+    description="query likelihood, Dirichlet smoothing, mu = 100; without stop words, not stemmed",
+    position=9,
+)
+BIM = System(
+    name="bim",
+    model=BinaryIndependence(),
+    description="binary independence model; without stop words, stemmed",
+    position=10,
+)
+COORDINATION = System(
+    name="coordination",
+    model=Coordination(),
+    description="number of query terms in the document; without stop words, stemmed",
+    position=11,
+)
+RAW_TF = System(
+    name="raw-tf",
+    model=RawCounts(),
+    analyzer=_EVERY_WORD,
+    description="sum of term counts, weak on purpose; with stop words, not stemmed",
+    position=12,
+)
 
 
-def named(names: Iterable[str]) -> dict[str, System]:
-    """Return the systems of those names; ``all`` stands for every one.
+def list_systems() -> dict[str, System]:
+    """Return every system by name, in the order in which they are shown."""
+    systems = plugins.load_all("system")
+    return dict(sorted(systems.items(), key=lambda item: (item[1].position, item[0])))
+
+
+def find_systems(names: Iterable[str]) -> dict[str, System]:
+    """Return systems by name; ``all`` stands for every system.
 
     Raises
     ------
     UnknownName
-        With the nearest name there is.
+        With the nearest known name.
+    BadSetting
+        Without any name.
     """
-    chosen: dict[str, System] = {}
+    systems: dict[str, System] = {}
     for name in names:
-        if name == "all":
-            chosen |= SYSTEMS
-        elif name in SYSTEMS:
-            chosen[name] = SYSTEMS[name]
+        if name == ALL:
+            systems |= list_systems()
+        elif name in plugins.names("system"):
+            systems[name] = plugins.load("system", name)
         else:
-            raise UnknownName("system", name, [*SYSTEMS, "all"])
-    if not chosen:
-        raise BadSetting("name at least one system, or all")
-    return chosen
+            raise UnknownName("system", name, [*plugins.names("system"), ALL])
+    if not systems:
+        raise BadSetting(
+            "must name at least one system, or all", argument="systems", value=tuple(systems)
+        )
+    return systems
 
 
 def search_documents(
     documents: pl.DataFrame,
     topics: pl.DataFrame,
-    systems: Iterable[str] = ("all",),
+    systems: Iterable[str] = (ALL,),
     *,
     depth: int = 1000,
     ties: str = "trec",
     fields: Sequence[str] = ("title",),
 ) -> Runs:
-    """Search a collection with named systems; the runs bear the systems' names.
+    """Search a collection with systems by name; each run has the name of its system.
 
-    Systems with the same analysis share one index. See :meth:`venire.retrieval.index.Index.search`
-    for the settings.
+    Systems with the same text analysis share one index. The settings are those of
+    :meth:`venire.retrieval.index.Index.search`.
 
     Examples
     --------
@@ -90,7 +185,7 @@ def search_documents(
     indexes: dict[Analyzer, Index] = {}
     frames = []
     notes = []
-    for name, system in named(systems).items():
+    for name, system in find_systems(systems).items():
         if system.analyzer not in indexes:
             indexes[system.analyzer] = Index.of(documents, system.analyzer)
         run = indexes[system.analyzer].search(

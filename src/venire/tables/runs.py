@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from venire.arrays import Longs
-from venire.errors import BadSetting, DuplicateRows
+from venire.errors import DuplicateRows, UnknownName
 from venire.tables import boundary
 from venire.tables.schema import ROW, Schema, Source, first_repeat, nested, rename, typed
 
@@ -118,8 +118,7 @@ class Runs:
         The tie rule lives here and nowhere else. The rows of a run and query stand together. Where
         scores fall already, as in most run files, rows stay where they are.
         """
-        if ties not in TIES:
-            raise BadSetting(f"ties is one of {', '.join(TIES)}, not {ties!r}")
+        check_tie_rule(ties)
         starts = block_starts(self.frame)
         if _falling(self.frame, starts):
             return _numbered(self.frame, starts, ties)
@@ -135,6 +134,12 @@ class Runs:
     def to_arrow(self) -> Any:
         """Return a pyarrow table."""
         return self.frame.to_arrow()
+
+
+def check_tie_rule(ties: str) -> None:
+    """Refuse an unknown rule for documents with equal scores."""
+    if ties not in TIES:
+        raise UnknownName("tie rule", ties, TIES)
 
 
 def block_starts(frame: pl.DataFrame) -> Longs:

@@ -45,8 +45,8 @@ def test_depth_ties_and_fields(folder, tmp_path, venire_json):
     ("options", "said"),
     [
         (["--system", "bm52"], "Did you mean 'bm25'?"),
-        (["--system", ","], "name at least one system"),
-        (["--depth", "0"], "depth is at least 1"),
+        (["--system", ","], "--system must name at least one system, or all"),
+        (["--depth", "0"], "--depth must be >= 1 (got 0)"),
         (["--fields", "narrativ"], "missing column narrativ"),
         (["--fields", ","], "--fields must name at least one"),
         (["--ties", "random"], "random"),

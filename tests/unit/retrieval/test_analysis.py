@@ -3,12 +3,12 @@ import sys
 import polars as pl
 import pytest
 
-from venire.errors import BadSetting, MissingExtra
+from venire.errors import BadSetting, MissingExtra, UnknownName
 from venire.retrieval.analysis import LUCENE_STOP_WORDS, Analyzer
 
 
 def terms(text, **settings):
-    return Analyzer(**settings).terms(pl.Series([text]))["term"].to_list()
+    return Analyzer(**settings).split_terms(pl.Series([text]))["term"].to_list()
 
 
 def test_lucene_has_33_stop_words():
@@ -52,20 +52,20 @@ def test_stop_words_go_before_stemming():
 
 
 def test_rows_without_terms_are_not_there():
-    frame = Analyzer().terms(pl.Series(["wing", "", None, "the", "lift wing"]))
+    frame = Analyzer().split_terms(pl.Series(["wing", "", None, "the", "lift wing"]))
     assert frame.rows() == [(0, "wing"), (4, "lift"), (4, "wing")]
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"stemmer": "snowball"}, "stemmer is one of porter, none"),
-        ({"token": "[a-z"}, "is no regular expression"),
-        ({"stop_words": "the"}, "tuple of words"),
+        ({"stemmer": "snowball"}, "Unknown stemmer 'snowball'. Choose from none, porter"),
+        ({"token": "[a-z"}, "`token` must be a regular expression"),
+        ({"stop_words": "the"}, "`stop_words` must be a list of texts"),
     ],
 )
 def test_wrong_settings(settings, said):
-    with pytest.raises(BadSetting, match=said):
+    with pytest.raises((BadSetting, UnknownName), match=said):
         Analyzer(**settings)
 
 

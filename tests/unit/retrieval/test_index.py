@@ -5,9 +5,9 @@ from scipy import sparse
 
 from venire.errors import BadSetting, DataError, MissingColumns, UnknownName
 from venire.retrieval import index as index_module
-from venire.retrieval.index import Index, product
+from venire.retrieval.index import Index, multiply
 from venire.retrieval.simple import Coordination
-from venire.retrieval.systems import SYSTEMS, named, search_documents
+from venire.retrieval.systems import find_systems, list_systems, search_documents
 
 # "10" < "2" < "9" by bytes; all match alike.
 DOCUMENTS = pl.DataFrame({"doc_id": ["2", "10", "9"], "text": ["wing", "wing", "wing"]})
@@ -66,17 +66,19 @@ def test_blocks_change_nothing(monkeypatch):
 
 
 def test_twelve_systems_by_name():
-    assert len(SYSTEMS) == 12
-    assert list(named(["all"])) == list(SYSTEMS)
+    assert len(list_systems()) == 12
+    assert list(find_systems(["all"])) == list(list_systems())
     runs = search_documents(DOCUMENTS, TOPICS, ["bm25", "raw-tf"])
     assert runs.frame["run_id"].unique().sort().to_list() == ["bm25", "raw-tf"]
 
 
 def test_wrong_input():
     index = Index.of(DOCUMENTS)
-    with pytest.raises(BadSetting, match="depth is at least 1"):
+    with pytest.raises(BadSetting, match=r"`depth` must be >= 1 \(got 0\)"):
         index.search(Coordination(), TOPICS, depth=0)
-    with pytest.raises(BadSetting, match="ties is one of"):
+    with pytest.raises(
+        UnknownName, match=r"Unknown tie rule 'random'\. Choose from"
+    ):
         index.search(Coordination(), TOPICS, ties="random")
     with pytest.raises(DataError, match="no documents"):
         Index.of(DOCUMENTS.clear())
@@ -85,9 +87,9 @@ def test_wrong_input():
     with pytest.raises(MissingColumns, match="text"):
         Index.of(DOCUMENTS.drop("text"))
     with pytest.raises(UnknownName, match="Did you mean 'bm25'"):
-        named(["bm52"])
-    with pytest.raises(BadSetting, match="at least one system"):
-        named([])
+        find_systems(["bm52"])
+    with pytest.raises(BadSetting, match="at least one system, or all"):
+        find_systems([])
 
 
 def test_the_product_keeps_every_match():
@@ -95,7 +97,7 @@ def test_the_product_keeps_every_match():
     # Small whole numbers of both signs cancel often.
     left = sparse.csr_array(rng.integers(0, 3, (20, 12)).astype(float))
     right = sparse.csr_array(rng.integers(-2, 3, (12, 30)).astype(float))
-    found = product(left, right)
+    found = multiply(left, right)
     assert np.array_equal(found.toarray(), left.toarray() @ right.toarray())
     matches = (left.toarray() != 0).astype(int) @ (right.toarray() != 0).astype(int)
     assert found.nnz == (matches > 0).sum()

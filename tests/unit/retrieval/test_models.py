@@ -98,10 +98,10 @@ def test_raw_counts():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Bm25(k1=-1), "k1 is at least 0"),
-        (lambda: Bm25(b=1.5), "b lies between"),
-        (lambda: Bm25(k1=float("nan")), "k1 is at least 0"),
-        (lambda: QueryLikelihood(mu=0), "mu is above 0"),
+        (lambda: Bm25(k1=-1), r"`k1` must be >= 0 \(got -1\)"),
+        (lambda: Bm25(b=1.5), r"`b` must be between 0 and 1 \(got 1.5\)"),
+        (lambda: Bm25(k1=float("nan")), r"`k1` must be >= 0 \(got nan\)"),
+        (lambda: QueryLikelihood(mu=0), r"`mu` must be > 0 \(got 0\)"),
     ],
 )
 def test_wrong_settings(make, said):

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from venire import Runs
-from venire.errors import BadSetting, DataError, MissingColumns, VenireError
+from venire.errors import DataError, MissingColumns, UnknownName, VenireError
 
 BASE = {
     "query_id": ["q1", "q1", "q2"],
@@ -182,7 +182,7 @@ def test_file_order_does_not_depend_on_rows_between():
 
 
 def test_an_unknown_tie_rule_is_refused():
-    with pytest.raises(BadSetting, match="random"):
+    with pytest.raises(UnknownName, match="Unknown tie rule 'random'"):
         ranking({"a": 1}, ties="random")
 
 
