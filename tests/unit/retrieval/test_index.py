@@ -76,9 +76,7 @@ def test_wrong_input():
     index = Index.of(DOCUMENTS)
     with pytest.raises(BadSetting, match=r"`depth` must be >= 1 \(got 0\)"):
         index.search(Coordination(), TOPICS, depth=0)
-    with pytest.raises(
-        UnknownName, match=r"Unknown tie rule 'random'\. Choose from"
-    ):
+    with pytest.raises(UnknownName, match=r"Unknown tie rule 'random'\. Choose from"):
         index.search(Coordination(), TOPICS, ties="random")
     with pytest.raises(DataError, match="no documents"):
         Index.of(DOCUMENTS.clear())
