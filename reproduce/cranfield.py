@@ -19,9 +19,9 @@ from venire.agreement.pairs import Pair
 from venire.formats.collection import read_collection
 from venire.report.page import Page
 from venire.retrieval.systems import search_documents
-from venire.simulation.pools.assessors import SecondAssessor
-from venire.simulation.pools.replay import Pools
-from venire.simulation.pools.substitution import SimulatedSubstitution, substitute
+from venire.simulation.pools.pool_simulator import PoolSimulator
+from venire.simulation.pools.second_assessor import SecondAssessor
+from venire.simulation.pools.substitution import SimulatedSubstitution, simulate_substitution
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
@@ -107,7 +107,7 @@ def collection() -> tuple[Qrels, Runs, int]:
 
 def pools(qrels: Qrels, runs: Runs, size: int) -> dict[str, list[Row]]:
     """Return the tables on pools."""
-    lab = Pools.of(qrels, runs, deepest=100, ties=TIES)
+    lab = PoolSimulator.of(qrels, runs, deepest=100, ties=TIES)
     maps = dict(lab.scores(10).frame.select("run_id", "score").iter_rows())
     table = lab.depths(POOLS, collection_size=size)
     by_depth = {line["depth"]: line for line in table.iter_rows(named=True)}
@@ -190,7 +190,7 @@ def second_assessor(
     """Return the simulation of the article's second assessor."""
     assessor = SecondAssessor(keep=KEEP, favour=favour)
     numbers = pythons_numbers if python else None
-    return substitute(qrels, runs, assessor, seeds=seeds, ties=TIES, numbers=numbers)
+    return simulate_substitution(qrels, runs, assessor, seeds=seeds, ties=TIES, numbers=numbers)
 
 
 def near(what: str, published: float, ours: float | None) -> Row:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from venire.arrays import Longs
+from venire.arrays import Longs, Mask
 from venire.measures.hits import Hits, Judged
 from venire.tables.codes import code, code_pairs
 from venire.tables.qrels import Qrels
@@ -15,7 +15,9 @@ from venire.tables.runs import Runs, block_starts
 from venire.tables.schema import PAIR
 
 ABSENT = np.iinfo(np.int64).min
-"""Stands for a pair that given qrels do not name."""
+"""Grade of a pair that the qrels do not name."""
+UNRANKED = np.iinfo(np.int64).max
+"""Best rank of a pair that no run ranks."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -99,6 +101,27 @@ class RankTable:
             retrieved=retrieved,
             notes=_topic_notes(blocks, names, topics.to_list()),
         )
+
+    @property
+    def run(self) -> Longs:
+        """Run of each retrieved pair, as its place in ``runs`` [H]."""
+        return self.segment // max(len(self.topics), 1)
+
+    def best_ranks(self, members: Mask | None = None) -> Longs:
+        """Return the best rank of each pair in any run [P], ``UNRANKED`` where none ranks it.
+
+        Parameters
+        ----------
+        members : bool [runs], optional
+            The runs to look at; all by default.
+        """
+        pair, rank = self.pair, self.rank
+        if members is not None:
+            is_member = members[self.run]
+            pair, rank = pair[is_member], rank[is_member]
+        best = np.full(len(self.pairs), UNRANKED)
+        np.minimum.at(best, pair, rank)
+        return best
 
     def grades(self, qrels: Qrels) -> Longs:
         """Return the grade of each pair [P], ``ABSENT`` where the qrels do not name it."""

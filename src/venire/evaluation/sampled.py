@@ -10,8 +10,8 @@ import numpy as np
 from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import RankTable
-from venire.evaluation.score import Scores, rank, score
-from venire.measures import Measure, parse
+from venire.evaluation.score import Scores, parse_measures, rank, score
+from venire.measures import Measure
 from venire.measures.family import list_estimates
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
@@ -90,7 +90,7 @@ def sampling_error(
     >>> round(float(found.scores.mean[0, 0]), 4), round(float(found.error[0, 0]), 4)
     (3.3333, 1.0541)
     """
-    parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
+    parsed = parse_measures(measures)
     for measure in parsed:
         if not measure.family.is_estimate:
             raise BadSetting(

@@ -18,6 +18,8 @@ from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
 TOPICS = ("qrels", "run")
+ALL_TOPICS = "all"
+"""Average over all topics of the table, also those without a graded pair; for simulated pools."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,10 @@ class Scores:
         sums = np.array([measure.family.across_topics == "sum" for measure in self.measures])
         out: Floats = np.where(sums[:, None], total, total / count[None, :])
         return out
+
+    def over(self, counted: Mask) -> Scores:
+        """Return the same values averaged over other topics [runs, topics]."""
+        return replace(self, counted=counted)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -120,11 +126,37 @@ def score_runs(
     return score(table, table.grades(qrels), measures, topics=topics)
 
 
+def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
+    """Return measures as values; texts are parsed."""
+    return [parse(measure) if isinstance(measure, str) else measure for measure in measures]
+
+
+def smallest_relevant(measure: Measure) -> int:
+    """Return the smallest grade that counts as relevant under a measure: its ``rel``, or 1."""
+    return dict(measure.parameters).get("rel") or 1
+
+
+def require_whole_grades(qrels: Qrels, name: str = "") -> None:
+    """Refuse qrels with grades that are not whole numbers.
+
+    Parameters
+    ----------
+    qrels : Qrels
+    name : str
+        What the qrels are called in the error.
+    """
+    if not qrels.frame["relevance"].dtype.is_integer():
+        raise DataError(
+            f"{name or 'qrels'}: grades must be whole numbers for measures",
+            hint='Write the qrels with `rule="mode"`.',
+            code="fractional-grades",
+        )
+
+
 def rank(qrels: Qrels, runs: Runs, *, ties: str = "trec") -> RankTable:
     """Return where the runs rank the pairs of the qrels; errors as for :func:`evaluate`."""
-    if not qrels.frame["relevance"].dtype.is_integer():
-        raise DataError("measures need whole grades; write the qrels with rule mode")
-    check_overlap(qrels.frame, runs)
+    require_whole_grades(qrels)
+    require_overlap(qrels.frame, runs.frame)
     pairs = qrels.frame.select("query_id", "doc_id")
     table = RankTable.of(runs, pairs, ties=ties).with_strata(qrels)
     return replace(table, adaptive=qrels.adaptive)
@@ -145,16 +177,18 @@ def score(
     grades : int64 [P]
         ``ABSENT`` where a pair has none.
     measures : sequence
-    topics : "qrels" or "run"
+    topics : "qrels", "run" or "all"
+        Average over the topics with a graded pair, over those of them that a run has, or over all
+        topics of the table.
     """
-    parsed = [parse(measure) if isinstance(measure, str) else measure for measure in measures]
+    parsed = parse_measures(measures)
     _refuse_adaptive(table.adaptive, parsed)
     hits = table.hits(grades)
     shape = (len(table.runs), len(table.topics))
     values = np.stack([measure.compute(hits).reshape(shape) for measure in parsed])
-    there = np.zeros(shape[1], bool)
-    there[table.topic[grades != ABSENT]] = True
-    counted = np.broadcast_to(there, shape).copy()
+    is_counted = np.full(shape[1], topics == ALL_TOPICS)
+    is_counted[table.topic[grades != ABSENT]] = True
+    counted = np.broadcast_to(is_counted, shape).copy()
     if topics == "run":
         counted &= table.retrieved.reshape(shape) > 0
     return Scores(
@@ -223,7 +257,7 @@ def _unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[s
 def _empty_topics(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
     """Name the topics without a relevant document, at each threshold that is used."""
     notes = []
-    for rel in sorted({dict(measure.parameters).get("rel") or 1 for measure in measures}):
+    for rel in sorted({smallest_relevant(measure) for measure in measures}):
         relevant = hits.judged.count_relevant(rel)
         none = [topic for topic, count in zip(table.topics, relevant, strict=True) if count == 0]
         if none:
@@ -233,11 +267,19 @@ def _empty_topics(table: RankTable, hits: Hits, measures: list[Measure]) -> tupl
     return tuple(notes)
 
 
-def check_overlap(pairs: pl.DataFrame, runs: Runs, what: str = "qrels") -> None:
-    """Raise NoOverlap where graded pairs and runs share no topic."""
-    ours = set(pairs["query_id"].unique())
-    theirs = set(runs.frame["query_id"].unique())
+def require_overlap(graded: pl.DataFrame, ranked: pl.DataFrame, name: str = "qrels") -> None:
+    """Raise NoOverlap where graded pairs and ranked documents share no topic.
+
+    Parameters
+    ----------
+    graded, ranked : polars.DataFrame
+        With a column ``query_id``.
+    name : str
+        What the graded pairs are called in the error.
+    """
+    ours = set(graded["query_id"].unique())
+    theirs = set(ranked["query_id"].unique())
     if not ours & theirs:
         some = ", ".join(sorted(ours)[:3]) or "none"
         others = ", ".join(sorted(theirs)[:3]) or "none"
-        raise NoOverlap(f"{what} and runs share no topic; {what} have {some}; runs have {others}")
+        raise NoOverlap(f"{name} and runs share no topic; {name} have {some}; runs have {others}")

@@ -12,7 +12,7 @@ import polars as pl
 from venire.arrays import Floats, Longs
 from venire.errors import BadLine, BadSetting, DataError
 from venire.evaluation.ranks import RankTable
-from venire.evaluation.score import Scores, check_overlap, score
+from venire.evaluation.score import Scores, require_overlap, score
 from venire.measures import Measure
 from venire.tables.runs import Runs
 from venire.tables.schema import PAIR
@@ -157,7 +157,7 @@ def draw_scores(
         raise BadSetting(f"draws must be at least 1, not {draws}")
     if uncertain.pairs.is_empty():
         raise DataError("there is no pair with grade probabilities")
-    check_overlap(uncertain.pairs, runs, "grade probabilities")
+    require_overlap(uncertain.pairs, runs.frame, "grade probabilities")
     table = RankTable.of(runs, uncertain.pairs, ties=ties)
     numbered = uncertain.pairs.with_row_index("row")
     order = table.pairs.join(numbered, on=PAIR, how="left", maintain_order="left")["row"].to_numpy()

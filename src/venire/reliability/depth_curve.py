@@ -1,27 +1,27 @@
-"""What a shallower pool of the same runs would have found, and how it would have ranked them."""
+"""Compute what shallower pools of the same runs would have found, and how they would rank them."""
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from venire.arrays import Longs
-from venire.evaluation.ranks import ABSENT, RankTable
-from venire.evaluation.score import score
-from venire.measures import Measure, parse
-from venire.stats.rank_correlation import tau_b
+from venire.evaluation.ranks import ABSENT, UNRANKED, RankTable
+from venire.evaluation.score import parse_measures, score
+from venire.measures import Measure
+from venire.reliability.pool_effect import measure_pool_effect
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def depth_curve(
+def compute_depth_curve(
     table: RankTable, grades: Longs, measure: str | Measure = "AP", *, topics: str = "qrels"
 ) -> pl.DataFrame:
-    """Score the runs again by the judgments that a depth-k pool of them would have had.
+    """Score the runs by the judgments that pools of depth 1, 2, 5, ... would have had.
 
     Where the curve of tau is flat before the depth that was judged, deeper judging would hardly
-    change the order of these runs (Zobel, SIGIR 1998, asks the same of scores). It says nothing
-    of relevant documents that no run brought.
+    change the order of these runs (Zobel, SIGIR 1998, asks the same of scores). The curve does not
+    cover relevant documents that no run retrieved. Averages are over the same topics at every
+    depth.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def depth_curve(
     Returns
     -------
     polars.DataFrame
-        One row a depth: ``depth``, ``judged`` pairs and ``relevant`` ones in the first k of some
-        run, ``found_share`` of all relevant pairs of the qrels, and Kendall's ``tau`` (tau-b) with
-        the order by all judgments. It ends where deeper pools have no more judged pairs.
+        One row per depth: ``depth``; number of ``judged`` and ``relevant`` pairs in the first k
+        documents of any run; ``found_share`` of all relevant pairs of the qrels; Kendall's ``tau``
+        (tau-b) with the order by all judgments. The last depth is that of the deepest judged pair.
 
     Examples
     --------
@@ -44,29 +44,25 @@ def depth_curve(
     >>> from venire.evaluation.score import rank
     >>> qrels = Qrels.from_dict({"q": {"a": 1, "b": 0, "c": 1}})
     >>> table = rank(qrels, Runs.from_dict({"q": {"b": 2.0, "a": 1.0}}))
-    >>> depth_curve(table, table.grades(qrels)).select("depth", "judged", "found_share").rows()
+    >>> curve = compute_depth_curve(table, table.grades(qrels))
+    >>> curve.select("depth", "judged", "found_share").rows()
     [(1, 1, 0.0), (2, 2, 0.5)]
     """
-    measure = parse(measure) if isinstance(measure, str) else measure
-    rel = dict(measure.parameters).get("rel") or 1
-    first = np.full(len(table.pairs), np.iinfo(np.int64).max)
-    np.minimum.at(first, table.pair, table.rank)
-    known = grades != ABSENT
-    relevant = known & (grades >= rel)
-    deepest = int(first[known & (first < np.iinfo(np.int64).max)].max(initial=1))
-    whole = score(table, grades, [measure], topics=topics).mean[0]
+    whole = score(table, grades, parse_measures([measure]), topics=topics)
+    best = table.best_ranks()
+    is_graded = grades != ABSENT
+    deepest = int(best[is_graded & (best < UNRANKED)].max(initial=1))
     rows = []
     for depth in sorted({*(depth for depth in DEPTHS if depth < deepest), deepest}):
-        inside = first <= depth
-        seen = score(table, np.where(inside, grades, ABSENT), [measure], topics=topics).mean[0]
-        found = int((inside & relevant).sum())
+        pooled = best <= depth
+        effect = measure_pool_effect(table, grades, pooled, whole)
         rows.append(
             {
                 "depth": depth,
-                "judged": int((inside & known & (grades >= 0)).sum()),
-                "relevant": found,
-                "found_share": found / relevant.sum() if relevant.any() else None,
-                "tau": tau_b(whole, seen),
+                "judged": int((pooled & (grades >= 0)).sum()),
+                "relevant": effect.found,
+                "found_share": effect.found_share,
+                "tau": effect.tau,
             }
         )
     return pl.DataFrame(rows, schema_overrides={"found_share": pl.Float64, "tau": pl.Float64})

@@ -193,7 +193,7 @@ def _weights(table: RankTable, pairs: Longs, depth: int) -> Floats:
     place[pairs] = np.arange(pairs.size)
     at = place[table.pair]
     near = (at >= 0) & (table.rank <= depth)
-    run = table.segment[near] // max(len(table.topics), 1)
+    run = table.run[near]
     weight = np.zeros((len(table.runs), pairs.size))
     weight[run, at[near]] = 1.0 / np.log2(table.rank[near] + 1.0)
     out: Floats = weight - weight.mean(axis=0)

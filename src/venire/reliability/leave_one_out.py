@@ -1,39 +1,41 @@
-"""What would have happened to a run had it not fed the pool."""
+"""Score runs as if they had not contributed to the pool."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from venire.arrays import Longs
+from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting, UnknownName
 from venire.evaluation.ranks import ABSENT, RankTable
-from venire.evaluation.score import score
-from venire.measures import Measure, parse
-from venire.stats.rank_correlation import places
+from venire.evaluation.score import parse_measures, score, smallest_relevant
+from venire.measures import Measure
+from venire.reliability.pool_effect import score_masked
+from venire.stats.rank_correlation import rank_scores
 from venire.tables.schema import counted
 
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """Every run scored with and without the documents that only its group brought.
+    """Every run scored with and without the documents that only its group retrieved.
 
     Attributes
     ----------
     frame : polars.DataFrame
-        One row a run, most places lost first: ``run_id, group, unique`` (judged pairs that only
-        the group has in its first documents), ``unique_relevant, score, score_without, change,
-        rank, rank_without`` (all runs scored again), ``rank_alone`` (only the left-out runs
-        scored again, the others as they were), ``places_lost`` (``rank_without - rank``).
+        One row per run, most ranks lost first: ``run_id, group``; ``unique`` and
+        ``unique_relevant``, the judged pairs that only its group has in the first k documents;
+        ``score, score_without, change``; ``rank``; ``rank_without``, with all runs scored again;
+        ``rank_alone``, with only the left-out runs scored again; ``places_lost``
+        (``rank_without - rank``).
     measure : Measure
     depth : int
-        Of the pool.
+        Depth of the pool.
     leaders : tuple of str
-        Groups without which another run comes first.
+        Groups without which another run ranks first.
     notes : tuple of str
     """
 
@@ -45,7 +47,7 @@ class LeaveOneOut:
 
     @property
     def worst(self) -> dict[str, Any]:
-        """The row of the run that loses most places, and most of its score among those."""
+        """The row of the run that loses most ranks, and most of its score among those."""
         return self.frame.row(0, named=True)
 
 
@@ -58,14 +60,14 @@ def leave_one_out(
     groups: Mapping[str, str] | None = None,
     topics: str = "qrels",
 ) -> LeaveOneOut:
-    """Leave each run, or each group of runs, out of a depth-k pool and score again.
+    """Leave each run, or each group of runs, out of a depth-k pool, and score again.
 
-    Judged pairs that only the left-out runs have in their first k become unjudged; all runs are
-    scored again and ranked (Zobel, SIGIR 1998). Fewer relevant documents raise most scores, so
-    that ranking the left-out run among the others' old scores, as some studies do,
-    flatters it; ``rank_alone`` is there to compare with such figures. Pairs outside every first k
-    were judged for another reason and stay judged. Averages are over the same topics before and
-    after.
+    Judged pairs that only the left-out runs have in their first k documents become unjudged. Then
+    all runs are scored and ranked again (Zobel, SIGIR 1998). Fewer relevant documents raise most
+    scores. Some studies rank the left-out run among the old scores of the others, which flatters
+    it; ``rank_alone`` is that rank, to compare with such figures. Judged pairs outside the first k
+    documents of every run were judged for another reason and stay judged. Averages are over the
+    same topics before and after.
 
     Parameters
     ----------
@@ -73,90 +75,120 @@ def leave_one_out(
     grades : int64 [P]
     measure : str or Measure
     depth : int
-        k of the pool.
+        Depth k of the pool.
     groups : mapping, optional
-        Run to group: runs of one group hide each other's unique documents, so they are left out
-        together. A run it does not name is a group of its own.
-    topics : "qrels" or "run"
-        As in :func:`venire.evaluation.score.score_runs`.
+        Run to group. Runs of one group hide each other's unique documents, so they are left out
+        together. A run that is not named is a group of its own.
+    topics : "qrels", "run" or "all"
+        As in :func:`venire.evaluation.score.score`.
 
     Raises
     ------
     BadSetting
         For a depth below 1.
     UnknownName
-        For a group of a run that is not there.
+        For a group of an unknown run.
     """
     if depth < 1:
-        raise BadSetting(f"depth is at least 1, not {depth}")
-    for name in groups or {}:
-        if name not in table.runs:
-            raise UnknownName("run", name, table.runs)
-    of_run = [(groups or {}).get(name, name) for name in table.runs]
-    names = sorted(set(of_run))
-    member = np.array([names.index(group) for group in of_run], dtype=np.int64)
-    owner, pooled = _owners(table, member, len(names), depth)
+        raise BadSetting(f"must be >= 1 (got {depth})", argument="depth", value=depth)
+    group_of_run = _name_groups(table, groups)
+    names = sorted(set(group_of_run))
+    group = np.array([names.index(name) for name in group_of_run], dtype=np.int64)
+    owner, is_pooled = _find_owners(table, group, len(names), depth)
     owner[grades == ABSENT] = -1
-    measure = parse(measure) if isinstance(measure, str) else measure
-    base = score(table, grades, [measure], topics=topics)
+    (parsed,) = parse_measures([measure])
+    base = score(table, grades, [parsed], topics=topics)
     before = base.mean[0]
-    rank = places(before)
-    rel = dict(measure.parameters).get("rel") or 1
+    is_first = rank_scores(before) == 1
     rows: list[dict[str, Any]] = []
     leaders = []
-    for at, group in enumerate(names):
-        unique = owner == at
+    for number, name in enumerate(names):
+        is_unique = owner == number
         after = before
-        if unique.any():
-            scores = score(table, np.where(unique, ABSENT, grades), [measure], topics=topics)
-            after = replace(scores, counted=base.counted).mean[0]
-        ranks = places(after)
-        if not np.array_equal(rank == 1, ranks == 1):
-            leaders.append(group)
-        alone = places(np.where(member == at, after, before))
-        rows += [
-            {
-                "run_id": table.runs[run],
-                "group": group,
-                "unique": int(unique.sum()),
-                "unique_relevant": int((unique & (grades >= rel)).sum()),
-                "score": float(before[run]),
-                "score_without": float(after[run]),
-                "change": float(after[run] - before[run]),
-                "rank": int(rank[run]),
-                "rank_without": int(ranks[run]),
-                "rank_alone": int(alone[run]),
-                "places_lost": int(ranks[run] - rank[run]),
-            }
-            for run in np.flatnonzero(member == at)
-        ]
+        if is_unique.any():
+            after = score_masked(table, grades, ~is_unique, parsed, base.counted)
+        if not np.array_equal(is_first, rank_scores(after) == 1):
+            leaders.append(name)
+        unique = {
+            "group": name,
+            "unique": int(is_unique.sum()),
+            "unique_relevant": int((is_unique & (grades >= smallest_relevant(parsed))).sum()),
+        }
+        rows += _compare_runs(table.runs, group == number, before, after, unique)
     rows.sort(key=lambda row: (-row["places_lost"], row["change"], row["run_id"]))
-    outside = int((~pooled & (grades != ABSENT)).sum())
+    outside = int((~is_pooled & (grades != ABSENT)).sum())
+    single = 0 if groups is None else len(table.runs) - len(groups)
+    return LeaveOneOut(
+        pl.DataFrame(rows), parsed, depth, tuple(leaders), _describe(outside, depth, single)
+    )
+
+
+def _name_groups(table: RankTable, groups: Mapping[str, str] | None) -> list[str]:
+    """Return the name of each run's group."""
+    groups = groups or {}
+    for name in groups:
+        if name not in table.runs:
+            raise UnknownName("run", name, table.runs)
+    return [groups.get(name, name) for name in table.runs]
+
+
+def _compare_runs(
+    runs: list[str],
+    left_out: Mask,
+    before: Floats,
+    after: Floats,
+    unique: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """Return one row per left-out run; see :class:`LeaveOneOut`."""
+    rank, rank_without = rank_scores(before), rank_scores(after)
+    rank_alone = rank_scores(np.where(left_out, after, before))
+    return [
+        {
+            "run_id": runs[run],
+            **unique,
+            "score": float(before[run]),
+            "score_without": float(after[run]),
+            "change": float(after[run] - before[run]),
+            "rank": int(rank[run]),
+            "rank_without": int(rank_without[run]),
+            "rank_alone": int(rank_alone[run]),
+            "places_lost": int(rank_without[run] - rank[run]),
+        }
+        for run in np.flatnonzero(left_out)
+    ]
+
+
+def _describe(outside: int, depth: int, single: int) -> tuple[str, ...]:
+    """Return notes on pairs outside the pool, and on runs without a group."""
     notes = []
     if outside:
         notes.append(
             f"{counted(outside, 'judged pair')} outside the first {depth} of every run: "
             "stay judged whoever is left out"
         )
-    if groups is not None and len(groups) < len(table.runs):
-        notes.append(
-            f"{counted(len(table.runs) - len(groups), 'run')} without a group: "
-            "left out one at a time"
-        )
-    return LeaveOneOut(pl.DataFrame(rows), measure, depth, tuple(leaders), tuple(notes))
+    if single:
+        notes.append(f"{counted(single, 'run')} without a group: left out one at a time")
+    return tuple(notes)
 
 
-def _owners(
-    table: RankTable, member: Longs, groups: int, depth: int
-) -> tuple[Longs, np.ndarray[Any, np.dtype[np.bool_]]]:
-    """Return the only group with a pair in its first k [P], or -1, and what any run has there."""
+def _find_owners(table: RankTable, group: Longs, groups: int, depth: int) -> tuple[Longs, Mask]:
+    """Return the only group with a pair in its first k, or -1, and whether any has it [P].
+
+    Parameters
+    ----------
+    table : RankTable
+    group : int64 [R]
+        Group of each run.
+    groups : int
+        Number of groups.
+    depth : int
+    """
     near = table.rank <= depth
-    pair = table.pair[near]
-    group = member[table.segment[near] // max(len(table.topics), 1)]
-    both = np.unique(pair * groups + group)
-    held, holder = both // groups, both % groups
-    count = np.bincount(held, minlength=len(table.pairs))
+    # Each combination of a pair and a group once.
+    both = np.unique(table.pair[near] * groups + group[table.run[near]])
+    pair, holder = both // groups, both % groups
+    count = np.bincount(pair, minlength=len(table.pairs))
     owner = np.full(len(table.pairs), -1, dtype=np.int64)
-    alone = count[held] == 1
-    owner[held[alone]] = holder[alone]
+    is_only = count[pair] == 1
+    owner[pair[is_only]] = holder[is_only]
     return owner, count > 0

@@ -19,7 +19,7 @@ from venire.evaluation.ranks import ABSENT
 from venire.evaluation.score import Scores, rank, score
 from venire.measures import Measure, parse
 from venire.stats.proportion import Proportion, difference
-from venire.stats.rank_correlation import RankCorrelation, places, tau_ap_b, taus_b
+from venire.stats.rank_correlation import RankCorrelation, rank_scores, tau_ap_b, tau_b_many
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
@@ -253,7 +253,7 @@ def _orders(
         resampled = [weights @ one.values[m].T for one in scored]
         for a, b in combinations(range(len(names)), 2):
             order = RankCorrelation.of(scored[a].runs, scored[a].mean[m], scored[b].mean[m])
-            found = taus_b(resampled[a], resampled[b])
+            found = tau_b_many(resampled[a], resampled[b])
             low, high = _interval(found) if there.sum() > 1 else (None, None)
             by = {
                 pair: [names[at] for at in (a, b) if frozenset(pair) in apart[at]]
@@ -314,7 +314,7 @@ def _scores(names: Sequence[str], scored: list[Scores]) -> pl.DataFrame:
         columns: dict[str, Any] = {"measure": [str(measure)] * len(first), "run_id": scored[0].runs}
         for name, one in zip(names, scored, strict=True):
             columns[name] = one.mean[m]
-            columns[f"{name} rank"] = places(one.mean[m])
+            columns[f"{name} rank"] = rank_scores(one.mean[m])
         parts.append(pl.DataFrame(columns).sort(f"{names[0]} rank", "run_id"))
     return pl.concat(parts)
 

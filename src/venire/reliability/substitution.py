@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from venire.arrays import Longs
+from venire.arrays import Floats, Longs
 from venire.errors import NoOverlap
 from venire.evaluation.ranks import ABSENT, RankTable
-from venire.evaluation.score import score
-from venire.measures import Measure, parse
-from venire.stats.rank_correlation import RankCorrelation, places
+from venire.evaluation.score import parse_measures, score, smallest_relevant
+from venire.measures import Measure
+from venire.stats.rank_correlation import RankCorrelation, rank_scores
 
 
 @dataclass(frozen=True)
@@ -87,18 +87,17 @@ def substitute(
 ) -> Substitution:
     """Score and rank runs twice, on the pairs that both judged (Voorhees, IPM 36, 2000).
 
-    Pairs that only one of them judged count for neither, so that what differs is the grades
-    alone; topics without a common pair are left out.
+    Pairs that only one of them judged count for neither, so that only the grades differ. Topics
+    without a common pair are left out.
 
     Parameters
     ----------
     table : RankTable
     grades, other : int64 [P]
-        Grades of the qrels and of the other assessor, ``ABSENT`` where there is none; a negative
-        one is no grade.
+        Grades of the qrels and of the other assessor; a negative number is no grade.
     measure : str or Measure
     assessor : str
-        What the other is called.
+        Name of the other assessor.
     topics : "qrels" or "run"
 
     Raises
@@ -106,35 +105,67 @@ def substitute(
     NoOverlap
         When they share no pair.
     """
-    both = (grades != ABSENT) & (grades >= 0) & (other != ABSENT) & (other >= 0)
-    if not both.any():
+    is_common = (grades >= 0) & (other >= 0)
+    if not is_common.any():
         raise NoOverlap(f"{assessor} judged no pair of the qrels")
-    measure = parse(measure) if isinstance(measure, str) else measure
-    first, second = (
-        score(table, np.where(both, some, ABSENT), [measure], topics=topics).mean[0]
-        for some in (grades, other)
+    (parsed,) = parse_measures([measure])
+    before, (after,) = score_assessors(
+        table,
+        np.where(is_common, grades, ABSENT),
+        np.where(is_common, other, ABSENT)[None],
+        parsed,
+        topics=topics,
     )
-    rel = dict(measure.parameters).get("rel") or 1
-    rank, rank_other = places(first), places(second)
+    rel = smallest_relevant(parsed)
     frame = pl.DataFrame(
         {
             "run_id": table.runs,
-            "score": first,
-            "score_other": second,
-            "change": second - first,
-            "rank": rank,
-            "rank_other": rank_other,
+            "score": before,
+            "score_other": after,
+            "change": after - before,
+            "rank": rank_scores(before),
+            "rank_other": rank_scores(after),
         }
     ).sort("rank", "run_id")
     return Substitution(
         assessor=assessor,
-        pairs=int(both.sum()),
-        topics=int(np.unique(table.topic[both]).size),
-        leniency=float((other[both] - grades[both]).mean()),
-        relevant=float((grades[both] >= rel).mean()),
-        relevant_other=float((other[both] >= rel).mean()),
-        order=RankCorrelation.of(table.runs, first, second),
-        mean_change=float(np.abs(second - first).mean()),
+        pairs=int(is_common.sum()),
+        topics=int(np.unique(table.topic[is_common]).size),
+        leniency=float((other[is_common] - grades[is_common]).mean()),
+        relevant=float((grades[is_common] >= rel).mean()),
+        relevant_other=float((other[is_common] >= rel).mean()),
+        order=RankCorrelation.of(table.runs, before, after),
+        mean_change=float(mean_change(before, after)),
         frame=frame,
-        measure=measure,
+        measure=parsed,
     )
+
+
+def score_assessors(
+    table: RankTable, first: Longs, others: Longs, measure: Measure, *, topics: str = "qrels"
+) -> tuple[Floats, Floats]:
+    """Return the scores of the runs under one assessor [R] and under each of S others [S, R].
+
+    Parameters
+    ----------
+    table : RankTable
+    first : int64 [P]
+    others : int64 [S, P]
+        Grades, ``ABSENT`` where there is none.
+    measure : Measure
+    topics : "qrels", "run" or "all"
+        As in :func:`venire.evaluation.score.score`.
+    """
+    scores = [score(table, grades, [measure], topics=topics).mean[0] for grades in (first, *others)]
+    return scores[0], np.stack(scores[1:])
+
+
+def mean_change(before: Floats, after: Floats) -> Floats:
+    """Return the mean absolute change of a system's score, per assessor [...].
+
+    Parameters
+    ----------
+    before : float64 [R]
+    after : float64 [..., R]
+    """
+    return np.asarray(np.abs(after - before).mean(axis=-1))

@@ -17,7 +17,7 @@ from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import Measure
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
-from venire.reliability.depth_curve import depth_curve
+from venire.reliability.depth_curve import compute_depth_curve
 from venire.reliability.discriminative_power import DiscriminativePower, discriminative_power
 from venire.reliability.favoured_system import Audit
 from venire.reliability.generalizability import Generalizability, generalizability
@@ -59,7 +59,7 @@ class Trust:
     unjudged : Unjudged
     leave_one_out : LeaveOneOut
     depths : polars.DataFrame
-        See :func:`venire.reliability.depth_curve.depth_curve`.
+        See :func:`venire.reliability.depth_curve.compute_depth_curve`.
     substitutions : tuple of Substitution
         One an annotator; empty without judgments.
     audits : tuple of Audit
@@ -208,7 +208,7 @@ def assess_ranking(
         scores=scores,
         unjudged=guessed,
         leave_one_out=left,
-        depths=depth_curve(table, grades, measure, topics=topics),
+        depths=compute_depth_curve(table, grades, measure, topics=topics),
         substitutions=swaps,
         audits=audits,
         generalizability=variance,

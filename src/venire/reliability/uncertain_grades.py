@@ -12,7 +12,7 @@ from venire.arrays import Floats
 from venire.evaluation.score import score_runs
 from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 from venire.measures import Measure
-from venire.stats.rank_correlation import places, tau_b
+from venire.stats.rank_correlation import rank_scores, tau_b
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
@@ -107,7 +107,7 @@ def uncertain_grades(
     frame = pl.DataFrame(
         {
             "run_id": names,
-            "rank": places(score)[order],
+            "rank": rank_scores(score)[order],
             "score": score[order],
             "low": low[0][order],
             "high": high[0][order],

@@ -13,7 +13,7 @@ from venire.reliability.summary import Trust
 from venire.reliability.uncertain_grades import UncertainGrades
 from venire.reliability.verdict import AMBER, GREEN, NOT_CHECKED, RED
 from venire.report.page import Page, plain
-from venire.stats.rank_correlation import places
+from venire.stats.rank_correlation import rank_scores
 
 LINES = 60
 """Most runs in the plot of ranks; past it lines cannot be told apart."""
@@ -203,7 +203,7 @@ def _favour_row(one: Audit) -> dict[str, Any]:
 def _rank_rows(result: Trust) -> list[dict[str, Any]]:
     """Return a row a run: its place under the qrels, and on the pairs shared with each assessor."""
     scores = result.scores
-    place = dict(zip(scores.runs, places(scores.mean[0]).tolist(), strict=True))
+    place = dict(zip(scores.runs, rank_scores(scores.mean[0]).tolist(), strict=True))
     rows: dict[str, dict[str, Any]] = {
         name: {"run_id": name, "qrels": place[name]}
         for name in sorted(scores.runs, key=lambda run: (place[run], run))

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from venire.formats.load import RunsLike
 from venire.simulation.known_truth import TruthLike, load_truth
-from venire.simulation.pools.assessors import SecondAssessor
-from venire.simulation.pools.substitution import SimulatedSubstitution, substitute
+from venire.simulation.pools.second_assessor import SecondAssessor
+from venire.simulation.pools.substitution import SimulatedSubstitution, simulate_substitution
 
 
 def simulate_assessors(
@@ -75,7 +75,7 @@ def simulate_assessors(
         accept=accept,
     )
     known = load_truth(truth, runs, ties)
-    result = substitute(
+    result = simulate_substitution(
         known.qrels,
         known.runs,
         assessor,

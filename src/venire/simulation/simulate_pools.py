@@ -12,7 +12,7 @@ from venire.errors import BadSetting, UnknownName
 from venire.formats.load import RunsLike
 from venire.measures import Measure
 from venire.simulation.known_truth import TruthLike, load_truth
-from venire.simulation.pools.replay import Pools, PoolScores
+from venire.simulation.pools.pool_simulator import PoolScores, PoolSimulator
 
 DEPTHS = (10, 20, 50, 100)
 POOL_VIEWS = ("depth", "run", "left-out")
@@ -25,7 +25,8 @@ class SimulatedPools:
     Attributes
     ----------
     frame : polars.DataFrame
-        One row per depth, or per run; see :class:`venire.simulation.pools.replay.Pools`.
+        One row per depth, or per run; see
+        :class:`venire.simulation.pools.pool_simulator.PoolSimulator`.
     depths : tuple of int
     members : tuple of str or None
         Runs that make the pool; None for all.
@@ -95,7 +96,7 @@ def simulate_pools(
     if names and by == "left-out":
         raise BadSetting("cannot be set where each run is left out in turn", argument="members")
     known = load_truth(truth, runs, ties)
-    pools = Pools.of(
+    pools = PoolSimulator.of(
         known.qrels,
         known.runs,
         deepest=max(depths),

@@ -1,4 +1,4 @@
-"""How alike two rankings of the same systems are, and which pairs of systems swap."""
+"""Compare rankings of the same systems: ranks, Kendall's tau-b, AP correlation, swapped pairs."""
 
 from __future__ import annotations
 
@@ -16,17 +16,22 @@ TOO_FEW = "fewer than two systems"
 ALL_TIED = "all systems tie in one of the rankings"
 
 
-def places(scores: ArrayLike) -> Longs:
-    """Return the place of each system, from 1; systems with equal scores share the best place.
+def rank_scores(scores: ArrayLike) -> Longs:
+    """Return the rank of each system, from 1; systems with equal scores share the best rank.
+
+    Parameters
+    ----------
+    scores : array [..., n]
+        Greater is better.
 
     Examples
     --------
-    >>> places([0.3, 0.5, 0.3, 0.1]).tolist()
+    >>> rank_scores([0.3, 0.5, 0.3, 0.1]).tolist()
     [2, 1, 2, 4]
     """
     values = np.asarray(scores, dtype=np.float64)
-    out: Longs = 1 + (values[None, :] > values[:, None]).sum(axis=1)
-    return out
+    better: Longs = (values[..., None, :] > values[..., :, None]).sum(axis=-1)
+    return better + 1
 
 
 def tau_b(first: ArrayLike, second: ArrayLike) -> float | None:
@@ -45,41 +50,69 @@ def tau_b(first: ArrayLike, second: ArrayLike) -> float | None:
     >>> round(tau_b([3, 2, 1], [3, 1, 2]), 4)
     0.3333
     """
-    a, b = _signs(first, second)
-    below = float(np.sqrt((a != 0).sum() * float((b != 0).sum())))
-    return float((a * b).sum()) / below if below else None
+    tau = float(tau_b_many(first, second))
+    return None if np.isnan(tau) else tau
 
 
-def taus_b(first: Floats, second: Floats) -> Floats:
-    """Return :func:`tau_b` of many pairs of scorings at once [S]; nan where it is undefined.
+def tau_b_many(first: ArrayLike, second: ArrayLike) -> Floats:
+    """Return :func:`tau_b` of many scorings at once; nan where it is undefined.
 
     Parameters
     ----------
-    first, second : float64 [S, n]
-        Scores; greater is better.
+    first, second : array [n] or [S, n]
+        Scores; greater is better. One scoring is compared with each of S others.
+
+    Returns
+    -------
+    float64 [S], or without a dimension for two single scorings.
 
     Examples
     --------
-    >>> taus_b(np.array([[3.0, 2, 1]]), np.array([[3.0, 1, 2]])).round(4).tolist()
-    [0.3333]
+    One of six pairs is swapped, then none:
+
+    >>> tau_b_many([4, 3, 2, 1], [[4, 3, 1, 2], [8, 7, 6, 5]]).round(4).tolist()
+    [0.6667, 1.0]
     """
-    one, other = np.triu_indices(first.shape[1], 1)
-    a, b = (np.sign(scores[:, one] - scores[:, other]) for scores in (first, second))
-    below = np.sqrt((a != 0).sum(axis=1) * (b != 0).sum(axis=1).astype(np.float64))
-    found: Floats = np.divide(
-        (a * b).sum(axis=1), below, out=np.full(below.shape, np.nan), where=below > 0
+    a, b = _pair_signs(first, second)
+    squares = np.abs(a).sum(axis=-1) * np.abs(b).sum(axis=-1).astype(np.float64)
+    below = np.sqrt(squares)
+    tau: Floats = np.divide(
+        (a * b).sum(axis=-1), below, out=np.full(below.shape, np.nan), where=below > 0
     )
-    return found
+    return tau
+
+
+def count_swaps(first: ArrayLike, second: ArrayLike) -> Longs:
+    """Return the number of pairs of systems in opposite order; a tie is not a swap.
+
+    Parameters
+    ----------
+    first, second : array [n] or [S, n]
+        Scores; greater is better. One scoring is compared with each of S others.
+
+    Returns
+    -------
+    int64 [S], or without a dimension for two single scorings.
+
+    Examples
+    --------
+    >>> count_swaps([3, 2, 1], [[3, 1, 2], [1, 2, 3], [1, 1, 1]]).tolist()
+    [1, 3, 0]
+    """
+    a, b = _pair_signs(first, second)
+    swaps: Longs = (a * b < 0).sum(axis=-1)
+    return swaps
 
 
 def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> float | None:
-    """Return the AP correlation: swaps near the top of the estimate cost most.
+    """Return the AP correlation of an estimated ranking with the true one.
 
-    ``2/(n-1) sum_{i>=2} C(i)/(i-1) - 1``, with C(i) the systems above place i of the estimate
-    that are above it in the truth too (Yilmaz, Aslam and Robertson, SIGIR 2008). It is not
-    symmetric. Where systems tie in the estimate, it is the mean over all orders of the tied
-    (Urbano and Marrero, ICTIR 2017); a pair that ties in the truth counts one half, so that even
-    equal scorings with ties have less than 1. Where neither is the truth: :func:`tau_ap_b`.
+    ``2/(n-1) sum_{i>=2} C(i)/(i-1) - 1``, where C(i) is the number of systems above rank i of the
+    estimate that are above it in the truth too (Yilmaz, Aslam and Robertson, SIGIR 2008). Swaps
+    near the top of the estimate cost most. The coefficient is not symmetric. Where systems tie in
+    the estimate, it is the mean over all orders of the tied systems (Urbano and Marrero, ICTIR
+    2017). A pair that ties in the truth counts one half, so that even equal scorings with ties
+    have less than 1. Where neither ranking is the truth, use :func:`tau_ap_b`.
 
     Parameters
     ----------
@@ -91,33 +124,37 @@ def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> float | None:
     >>> round(tau_ap([3, 2, 1], [2, 3, 1]), 4)
     0.0
     """
-    a, b = _signs(truth, estimate)
+    a, b = _ordered_signs(truth, estimate)
     n = len(a)
     if n < 2:
         return None
-    # right[i, j]: how far it is right that j stands above i.
-    right = (np.where(a == 0, 0.5, a < 0)).astype(np.float64)
-    np.fill_diagonal(right, 0.0)
-    above = (right * (b < 0)).sum(axis=1)
-    tied = (right * (b == 0)).sum(axis=1)
-    before, size = (b < 0).sum(axis=1), (b == 0).sum(axis=1)
+    # is_right[i, j]: whether it is right that j ranks above i; one half for a tie in the truth.
+    is_right = (np.where(a == 0, 0.5, a < 0)).astype(np.float64)
+    np.fill_diagonal(is_right, 0.0)
+    right_above = (is_right * (b < 0)).sum(axis=1)
+    right_tied = (is_right * (b == 0)).sum(axis=1)
+    above, group_size = (b < 0).sum(axis=1), (b == 0).sum(axis=1)
     total = 0.0
-    for out, inside, first, width in zip(above, tied, before, size, strict=True):
-        # Each of the `width` tied systems is equally often at each of their places.
-        ahead = np.arange(width) + first
-        among = np.arange(width) / max(width - 1, 1)
-        term = (out + among * inside)[ahead > 0] / ahead[ahead > 0]
-        total += float(term.sum()) / int(width)
+    for right, right_in_group, first, size in zip(
+        right_above, right_tied, above, group_size, strict=True
+    ):
+        # Each of the `size` tied systems is equally often at each of their ranks.
+        systems_above = np.arange(size) + first
+        share_above = np.arange(size) / max(size - 1, 1)
+        is_defined = systems_above > 0
+        term = (right + share_above * right_in_group)[is_defined] / systems_above[is_defined]
+        total += float(term.sum()) / int(size)
     return 2.0 * total / (n - 1) - 1.0
 
 
 def tau_ap_b(first: ArrayLike, second: ArrayLike) -> float | None:
-    """Return the AP correlation of two rankings of which neither is the truth, as tau-b with ties.
+    """Return the AP correlation of two rankings of which neither is the truth.
 
     The mean of both directions of ``2/m sum_i C(i)/(p_i - 1) - 1``, over the m systems that are
-    not in the top group, p_i the first place of i's tied group, C(i) the systems above that group
-    which are above i in the other ranking too (tau_ap,b of Urbano and Marrero, ICTIR 2017).
-    Equal scorings have 1, tied or not. None for fewer than two systems, or where all tie in one.
+    not in the top group of tied systems. p_i is the first rank of i's tied group, and C(i) the
+    number of systems above that group which are above i in the other ranking too (tau_ap,b of
+    Urbano and Marrero, ICTIR 2017). Equal scorings have 1, with or without ties. None for fewer
+    than two systems, or where all tie in one scoring.
 
     Parameters
     ----------
@@ -129,33 +166,33 @@ def tau_ap_b(first: ArrayLike, second: ArrayLike) -> float | None:
     >>> tau_ap_b([2, 1, 1], [2, 1, 1]), tau_ap([2, 1, 1], [2, 1, 1])
     (1.0, 0.75)
     """
-    a, b = _signs(first, second)
+    a, b = _ordered_signs(first, second)
     if not (a.any() and b.any()):
         return None
-    return (_ap_above_groups(a, b) + _ap_above_groups(b, a)) / 2
+    return (_tau_ap_b_one_way(a, b) + _tau_ap_b_one_way(b, a)) / 2
 
 
-def _ap_above_groups(a: Longs, b: Longs) -> float:
-    before = (b < 0).sum(axis=1)
-    below = before > 0
+def _tau_ap_b_one_way(a: Longs, b: Longs) -> float:
+    above = (b < 0).sum(axis=1)
+    is_below_top = above > 0
     right = ((a < 0) & (b < 0)).sum(axis=1)
-    return float(2.0 * (right[below] / before[below]).mean() - 1.0)
+    return float(2.0 * (right[is_below_top] / above[is_below_top]).mean() - 1.0)
 
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Two rankings of the same systems.
+    """Two rankings of the same systems, compared.
 
     Attributes
     ----------
     tau, tau_ap : float or None
         None where undefined; ``reason`` says why.
     swapped : tuple of (str, str)
-        Pairs whose order turns round; the first of each is better in the first ranking.
+        Pairs of systems in opposite order; the first of each is better in the first ranking.
     pairs : int
-        Of systems.
+        Number of pairs of systems.
     largest_shift : int
-        Most places that a system moves.
+        Largest number of ranks that a system moves.
     reason : str or None
     """
 
@@ -181,9 +218,12 @@ class RankCorrelation:
         >>> RankCorrelation.of(["a", "b", "c"], [3, 2, 1], [3, 1, 2]).swapped
         (('b', 'c'),)
         """
-        a, b = _signs(first, second)
+        a, b = _ordered_signs(first, second)
         if len(names) != len(a):
-            raise BadSetting(f"{len(names)} names do not fit {len(a)} scores")
+            raise BadSetting(
+                f"must name every score (got {len(names)} names for {len(a)} scores)",
+                argument="names",
+            )
         swapped = tuple(
             (names[i], names[j]) if a[i, j] > 0 else (names[j], names[i])
             for i, j in combinations(range(len(names)), 2)
@@ -191,23 +231,38 @@ class RankCorrelation:
         )
         tau = tau_b(first, second)
         reason = None if tau is not None else TOO_FEW if len(names) < 2 else ALL_TIED
-        moved = np.abs(places(first) - places(second))
+        shifts = np.abs(rank_scores(first) - rank_scores(second))
         return cls(
             tau=tau,
             tau_ap=tau_ap(first, second) if tau is not None else None,
             swapped=swapped,
             pairs=len(names) * (len(names) - 1) // 2,
-            largest_shift=int(moved.max(initial=0)),
+            largest_shift=int(shifts.max(initial=0)),
             reason=reason,
         )
 
 
-def _signs(first: ArrayLike, second: ArrayLike) -> tuple[Longs, Longs]:
-    """Return for each ordered pair of systems whether i is better (1), worse (-1) or equal."""
-    values = [np.asarray(scores, dtype=np.float64) for scores in (first, second)]
-    if values[0].ndim != 1 or values[0].shape != values[1].shape:
+def _pair_signs(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the order of each pair of systems in both scorings: 1, -1 or 0 [..., pairs]."""
+    values = _check_scores(first, second)
+    i, j = np.triu_indices(values[0].shape[-1], 1)
+    a, b = (np.sign(scores[..., i] - scores[..., j]) for scores in values)
+    return a, b
+
+
+def _ordered_signs(first: ArrayLike, second: ArrayLike) -> tuple[Longs, Longs]:
+    """Return for each two systems whether i is better (1), worse (-1) or equal (0) [n, n]."""
+    values = _check_scores(first, second)
+    if values[0].ndim != 1 or values[1].ndim != 1:
         raise BadSetting("two rankings to compare must score the same systems")
-    if not all(np.isfinite(scores).all() for scores in values):
-        raise BadSetting("a score to rank by is not a number")
     a, b = (np.sign(scores[:, None] - scores[None, :]).astype(np.int64) for scores in values)
+    return a, b
+
+
+def _check_scores(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
+    a, b = (np.asarray(scores, dtype=np.float64) for scores in (first, second))
+    if not (a.ndim and b.ndim and a.shape[-1] == b.shape[-1]):
+        raise BadSetting("two rankings to compare must score the same systems")
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        raise BadSetting("scores to rank by must be finite numbers")
     return a, b

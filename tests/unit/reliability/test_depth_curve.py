@@ -2,7 +2,7 @@ import pytest
 
 from venire import Qrels, Runs
 from venire.evaluation.score import rank
-from venire.reliability.depth_curve import depth_curve
+from venire.reliability.depth_curve import compute_depth_curve
 
 
 def test_by_hand():
@@ -18,7 +18,7 @@ def test_by_hand():
         }
     )
     table = rank(qrels, runs)
-    found = depth_curve(table, table.grades(qrels), "P@3")
+    found = compute_depth_curve(table, table.grades(qrels), "P@3")
     # Judged in the first 1: a, b; in the first 2: no more (b, x); in the first 3: c, d.
     assert found.rows() == [
         (1, 2, 1, pytest.approx(1 / 3), 1.0),
@@ -30,5 +30,5 @@ def test_by_hand():
 def test_nothing_relevant_and_nothing_found():
     qrels = Qrels.from_dict({"q": {"a": 0}})
     table = rank(qrels, Runs.from_dict({"q": {"x": 1.0}}))
-    (row,) = depth_curve(table, table.grades(qrels)).rows()
+    (row,) = compute_depth_curve(table, table.grades(qrels)).rows()
     assert row == (1, 0, 0, None, None)

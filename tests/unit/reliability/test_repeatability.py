@@ -14,7 +14,7 @@ from venire.reliability.repeatability import Group, compare_groups
 from venire.simulation.crowds.annotators import AnnotatorType, judge
 from venire.simulation.crowds.collection import SCALE, make_collection
 from venire.stats.proportion import wilson
-from venire.stats.rank_correlation import tau_b, taus_b
+from venire.stats.rank_correlation import tau_b, tau_b_many
 
 SIX = ("AP(rel=2)", "nDCG", "P(rel=2)@10")
 
@@ -155,7 +155,7 @@ def test_taus_of_many():
     rng = np.random.default_rng(1)
     first, second = rng.integers(0, 4, (2, 50, 6)).astype(float)
     expected = [tau_b(a, b) for a, b in zip(first, second, strict=True)]
-    assert np.allclose(taus_b(first, second), np.array(expected, float), equal_nan=True)
+    assert np.allclose(tau_b_many(first, second), np.array(expected, float), equal_nan=True)
 
 
 def test_wrong_input_is_told():

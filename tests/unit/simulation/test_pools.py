@@ -4,7 +4,7 @@ import pytest
 
 from venire import Qrels, Runs
 from venire.errors import BadSetting, NoOverlap, UnknownName
-from venire.simulation.pools.replay import Pools
+from venire.simulation.pools.pool_simulator import PoolSimulator
 
 SYSTEMS = {"A": [3, 7, 12, 5, 9], "B": [7, 3, 15, 22, 5], "C": [12, 40, 3, 7, 18]}
 # 99 is relevant and in no run.
@@ -23,7 +23,7 @@ def runs_of(systems):
 
 @pytest.fixture
 def pools():
-    return Pools.of(QRELS, runs_of(SYSTEMS), deepest=5)
+    return PoolSimulator.of(QRELS, runs_of(SYSTEMS), deepest=5)
 
 
 def column(frame, name):
@@ -58,7 +58,7 @@ def test_leave_one_out(pools):
     # Without B nobody has 22: B finds nothing, of one relevant document.
     assert column(left, "drop") == pytest.approx({"A": 0, "B": 1 / 8, "C": 0})
     assert column(left, "rank") == {"A": 2, "B": 3, "C": 1}
-    assert column(left, "rank_without") == {"A": 2, "B": 3, "C": 1}
+    assert column(left, "rank_alone") == {"A": 2, "B": 3, "C": 1}
 
 
 def test_a_row_a_depth(pools):
@@ -75,16 +75,16 @@ def test_a_row_a_depth(pools):
 
 def test_grades_below_the_least_relevant_count_nothing():
     qrels = Qrels.from_dict({"q": {"12": 2, "22": 1}})
-    found = Pools.of(qrels, runs_of(SYSTEMS), deepest=5, relevant_from=2).scores(5)
+    found = PoolSimulator.of(qrels, runs_of(SYSTEMS), deepest=5, relevant_from=2).scores(5)
     assert column(found.frame, "score") == pytest.approx({"A": 1 / 3, "B": 0, "C": 1})
 
 
 def test_what_cannot_be(pools):
-    with pytest.raises(BadSetting, match="depth 5, not 6"):
+    with pytest.raises(BadSetting, match=r"`depth` must be between 1 and `deepest`, 5 \(got 6\)"):
         pools.scores(6)
     with pytest.raises(UnknownName, match="run"):
         pools.scores(5, ["D"])
     with pytest.raises(NoOverlap):
-        Pools.of(Qrels.from_dict({"x": {"1": 1}}), runs_of(SYSTEMS))
+        PoolSimulator.of(Qrels.from_dict({"x": {"1": 1}}), runs_of(SYSTEMS))
     with pytest.raises(BadSetting, match="two runs"):
-        Pools.of(QRELS, runs_of({"A": [1]}), deepest=1).leave_one_out(1)
+        PoolSimulator.of(QRELS, runs_of({"A": [1]}), deepest=1).leave_one_out(1)

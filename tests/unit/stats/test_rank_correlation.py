@@ -3,9 +3,18 @@ import pytest
 from scipy.stats import kendalltau
 
 from venire.errors import BadSetting
-from venire.stats.rank_correlation import RankCorrelation, places, tau_ap, tau_ap_b, tau_b
+from venire.stats.rank_correlation import (
+    RankCorrelation,
+    count_swaps,
+    rank_scores,
+    tau_ap,
+    tau_ap_b,
+    tau_b,
+    tau_b_many,
+)
 
 TEN = list(range(10, 0, -1))
+TWELVE = np.arange(12, 0, -1).astype(float)
 
 
 def swapped(at):
@@ -40,6 +49,34 @@ def test_tau_b_beside_scipy(seed):
     assert tau_b(first, second) == pytest.approx(kendalltau(first, second).statistic)
 
 
+def swap_twelve(*ranks):
+    after = TWELVE.copy()
+    for rank in ranks:
+        after[[rank, rank + 1]] = after[[rank + 1, rank]]
+    return after[None]
+
+
+def test_tau_of_swaps_among_66_pairs():
+    # The article: each swapped pair lowers tau by 2/66.
+    assert tau_b_many(TWELVE, swap_twelve(0))[0] == pytest.approx(0.9697, abs=5e-5)
+    assert tau_b_many(TWELVE, swap_twelve(0, 4, 8))[0] == pytest.approx(0.909, abs=5e-4)
+    assert tau_b_many(TWELVE, -TWELVE[None])[0] == -1
+    assert count_swaps(TWELVE, swap_twelve(0, 4, 8)).tolist() == [3]
+
+
+def test_many_taus_with_ties_are_scipys():
+    rng = np.random.default_rng(5)
+    before = rng.integers(0, 5, 9).astype(float)
+    after = rng.integers(0, 5, (20, 9)).astype(float)
+    theirs = [kendalltau(before, row).statistic for row in after]
+    np.testing.assert_allclose(tau_b_many(before, after), theirs)
+
+
+def test_tau_of_equal_scores_is_undefined():
+    assert np.isnan(tau_b_many(np.ones(3), np.array([[1.0, 2.0, 3.0]]))[0])
+    assert tau_b(np.ones(3), [1, 2, 3]) is None
+
+
 def test_tau_ap_with_ties_is_the_mean_over_orders():
     # a and b tie in the estimate: the orders a b c and b a c have 1 and (0/1 + 2/2) - 1 = 0.
     assert tau_ap([3, 2, 1], [2, 2, 1]) == pytest.approx((1.0 + 0.0) / 2)
@@ -64,14 +101,16 @@ def test_undefined_has_a_reason():
 def test_wrong_input():
     with pytest.raises(BadSetting, match="same systems"):
         tau_b([1, 2], [1])
-    with pytest.raises(BadSetting, match="not a number"):
+    with pytest.raises(BadSetting, match="finite numbers"):
         tau_b([1, np.nan], [1, 2])
-    with pytest.raises(BadSetting, match="names"):
+    with pytest.raises(BadSetting, match="`names` must name every score"):
         RankCorrelation.of(["a"], [1, 2], [1, 2])
 
 
-def test_places_share_the_best():
-    assert places([1.0, 1.0, 0.5]).tolist() == [1, 1, 3]
+def test_tied_systems_share_the_best_rank():
+    assert rank_scores([1.0, 1.0, 0.5]).tolist() == [1, 1, 3]
+    assert rank_scores(np.array([0.2, 0.5, 0.2, 0.1])).tolist() == [2, 1, 2, 4]
+    assert rank_scores([[1.0, 2.0], [2.0, 1.0]]).tolist() == [[2, 1], [1, 2]]
 
 
 # The data and the coefficients, to four digits, of the tests of ircor, the package of the paper's

@@ -16,9 +16,11 @@ from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure, parse
+from venire.pooling.base import Lists
 from venire.progress import Event, Progress, silent
 from venire.simulation.campaigns.annotators_needed import average_annotator
 from venire.simulation.campaigns.label_samples import settle
+from venire.simulation.known_pairs import list_pairs
 from venire.stats.rank_correlation import tau_b
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -244,28 +246,17 @@ class _Field:
     """A collection whose grades are known, ranked once."""
 
     def __init__(self, truth: Qrels, runs: Runs, scale: Scale, measure: Measure, ties: str) -> None:
-        ranked = runs.ranked(ties=ties)
-        topics = truth.frame["query_id"].unique()
-        found = (
-            ranked.filter(pl.col("query_id").is_in(topics.implode()))
-            .group_by("query_id", "doc_id")
-            .agg(pl.col("rank").min().alias("best"))
-        )
-        graded = truth.frame.filter(pl.col("relevance") >= 0).select("query_id", "doc_id")
-        every = pl.concat([found.select("query_id", "doc_id"), graded]).unique()
-        self.table = RankTable.of(runs, every, ties=ties)
+        pairs = list_pairs(truth, Lists.of(runs, ties=ties))
+        self.table = RankTable.of(runs, pairs, ties=ties)
         if len(self.table.runs) < 2:
             raise BadSetting("the order of systems needs at least two runs")
         self.scale, self.measure = scale, measure
-        self.known = graded.height
+        self.known = int((truth.frame["relevance"] >= 0).sum())
         self.values = scale.array()
         grades = np.maximum(self.table.grades(truth), 0)
         self.grade = scale.index(grades.astype(np.float64))
         self.reference = score(self.table, grades, [measure]).mean[0]
-        best = self.table.pairs.join(
-            found, on=["query_id", "doc_id"], how="left", maintain_order="left"
-        )["best"]
-        self.best = best.fill_null(np.iinfo(np.int32).max).to_numpy().astype(np.int64)
+        self.best = self.table.best_ranks()
 
     def play(self, design: Design, crowd: Crowd, rng: np.random.Generator) -> Row:
         """Judge the pool once, and say what it cost and what came out."""

@@ -175,7 +175,7 @@ def influence(table: RankTable, relevant: Floats) -> Floats:
         table.segment, weights=rel * precision, minlength=n_runs * n_topics
     ).reshape(n_runs, n_topics) / total  # fmt: skip
     slopes = -(ap / total)[:, table.topic]
-    slopes[table.segment // n_topics, table.pair] += (precision + after) / total[topic]
+    slopes[table.run, table.pair] += (precision + after) / total[topic]
     centred = slopes - slopes.mean(axis=0)
     found: Floats = (centred**2).sum(axis=0) / n_topics**2
     return found

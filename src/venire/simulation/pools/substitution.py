@@ -1,4 +1,4 @@
-"""One assessor in the place of another: does the order of the systems hold."""
+"""Simulate another assessor in place of the first, and compare the order of the systems."""
 
 from __future__ import annotations
 
@@ -13,30 +13,33 @@ from venire.agreement.pairs import cohen_of
 from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
+from venire.evaluation.score import ALL_TOPICS
 from venire.measures import parse
 from venire.pooling.base import Lists
-from venire.simulation.pools.assessors import SecondAssessor
-from venire.simulation.pools.replay import mean_scores, pairs_of
-from venire.stats.many_orders import kendall_taus, ranks_of, swapped_pairs
+from venire.reliability.substitution import mean_change, score_assessors
+from venire.simulation.known_pairs import list_pairs, require_relevant
+from venire.simulation.pools.second_assessor import SecondAssessor
+from venire.stats.rank_correlation import count_swaps, rank_scores, tau_b_many
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
 
 @dataclass(frozen=True)
 class SimulatedSubstitution:
-    """What changes when the second assessor's judgments take the place of the first's.
+    """Scores of the systems under simulated second assessors, beside those under the first.
 
     Attributes
     ----------
     frame : polars.DataFrame
-        One row a seed: ``seed``; ``overlap`` of the relevant sets (mean over topics of
+        One row per seed: ``seed``; ``overlap`` of the relevant sets (mean over topics of
         intersection / union); ``kappa`` (Cohen's, over the pool and the relevant documents);
         ``change``, the mean over systems of the absolute change of the score;
-        ``relative_change``, of that change over the score; Kendall's ``tau``; ``swapped`` pairs.
+        ``relative_change``, the mean of that change divided by the score; Kendall's ``tau``
+        (tau-b); number of ``swapped`` pairs of systems.
     systems : polars.DataFrame
-        One row a run, best first: ``run_id, score, rank`` under the first assessor.
+        One row per run, best first: ``run_id, score, rank`` under the first assessor.
     scores : float64 [seeds, runs]
-        Under the second assessor, in the order of ``runs``.
+        Scores under the second assessor, in the order of ``runs``.
     runs : list of str
     settings : mapping
     notes : tuple of str
@@ -51,14 +54,14 @@ class SimulatedSubstitution:
 
     @property
     def ranks(self) -> pl.DataFrame:
-        """One row a seed and run: ``seed, run_id, score, rank`` under the second assessor."""
+        """One row per seed and run: ``seed, run_id, score, rank`` under the second assessor."""
         seeds = self.frame["seed"].to_numpy()
         return pl.DataFrame(
             {
                 "seed": np.repeat(seeds, len(self.runs)),
                 "run_id": self.runs * seeds.size,
                 "score": self.scores.reshape(-1),
-                "rank": ranks_of(self.scores).reshape(-1),
+                "rank": rank_scores(self.scores).reshape(-1),
             },
             schema_overrides={"run_id": pl.String},
         )
@@ -66,41 +69,42 @@ class SimulatedSubstitution:
     def summary(self) -> list[dict[str, Any]]:
         """Return ``quantity, median, low, high`` of each column: median and quartiles over seeds.
 
-        A seed in which a quantity is not defined is left out of it.
+        Seeds in which a quantity is undefined are left out of its row.
         """
         rows = []
         for name in self.frame.columns[1:]:
             values = self.frame[name].cast(pl.Float64).drop_nulls().drop_nans().to_numpy()
-            some: list[float | None] = (
+            quartiles: list[float | None] = (
                 [float(x) for x in np.quantile(values, (0.5, 0.25, 0.75))]
                 if values.size
                 else [None] * 3
             )
-            rows.append({"quantity": name, "median": some[0], "low": some[1], "high": some[2]})
+            median, low, high = quartiles
+            rows.append({"quantity": name, "median": median, "low": low, "high": high})
         return rows
 
     def by_run(self) -> list[dict[str, Any]]:
-        """Return a row a run: under the first assessor, and what the seeds make of it."""
-        ranks = ranks_of(self.scores)
+        """Return one row per run: score and rank under the first assessor, and over the seeds."""
+        ranks = rank_scores(self.scores)
         rows = []
         for name, score, rank in self.systems.iter_rows():
-            at = self.runs.index(name)
+            run = self.runs.index(name)
             rows.append(
                 {
                     "run": name,
                     "score": score,
                     "rank": rank,
-                    "median_score": float(np.median(self.scores[:, at])),
-                    "median_rank": float(np.median(ranks[:, at])),
-                    "best_rank": int(ranks[:, at].min()),
-                    "worst_rank": int(ranks[:, at].max()),
-                    "first": float((ranks[:, at] == 1).mean()),
+                    "median_score": float(np.median(self.scores[:, run])),
+                    "median_rank": float(np.median(ranks[:, run])),
+                    "best_rank": int(ranks[:, run].min()),
+                    "worst_rank": int(ranks[:, run].max()),
+                    "first": float((ranks[:, run] == 1).mean()),
                 }
             )
         return rows
 
 
-def substitute(
+def simulate_substitution(
     qrels: Qrels,
     runs: Runs,
     assessor: SecondAssessor,
@@ -114,33 +118,34 @@ def substitute(
     """Judge again with a simulated assessor, score the systems again, and compare.
 
     Both assessors are binary here, so that a graded measure sees the same kind of grades from
-    both. The experiment is that of Voorhees, IP&M 36 (2000), with one assessor made up.
+    both. The experiment is that of Voorhees, IP&M 36 (2000), with a simulated second assessor.
 
     Parameters
     ----------
     qrels : Qrels
-        The first assessor; what they do not name is not relevant.
+        Grades of the first assessor; pairs that they do not name are not relevant.
     runs : Runs
         Two systems or more.
     assessor : SecondAssessor
     seeds : int or sequence of int
-        How many simulations (seeds 0, 1, ...), or their seeds.
+        Number of simulations (seeds 0, 1, ...), or their seeds.
     measure : str
     relevant_from : int
-        Least relevant grade.
+        Smallest relevant grade.
     ties : str
         As in :meth:`venire.Runs.ranked`.
     numbers : callable, optional
-        Takes a seed and the pairs (``query_id, doc_id``, ``relevant`` to the first assessor and
-        the ``chance`` to be so to the second) and gives a number in [0, 1) for each: for the random
-        numbers of another program. By default numpy's generator, in the order of the ids.
+        Takes a seed and the pairs (``query_id, doc_id``; ``relevant``, whether the first assessor
+        calls the pair relevant; ``chance``, the probability that the second does), and returns a
+        number in [0, 1) per pair. Use it for the random numbers of another program. By default
+        those of numpy's generator, in the order of the ids.
 
     Raises
     ------
     BadSetting
-        No seed, one system, a relevant grade without a rate.
+        No seed, one system, no relevant pair, a relevant grade without a rate.
     UnknownName
-        Where the favoured run is none of the runs.
+        Where the favoured run is not among the runs.
     NoOverlap
         Where runs and qrels share no topic.
 
@@ -150,33 +155,38 @@ def substitute(
     >>> good = Runs.from_dict({"q": {"a": 2, "b": 1}}, run_id="good").frame
     >>> poor = Runs.from_dict({"q": {"a": 1, "b": 2}}, run_id="poor").frame
     >>> same = SecondAssessor(keep=1.0, false_positives=0.0)
-    >>> substitute(qrels, Runs(pl.concat([good, poor])), same, seeds=1).frame.row(0)
+    >>> both = Runs(pl.concat([good, poor]))
+    >>> simulate_substitution(qrels, both, same, seeds=1).frame.row(0)
     (0, 1.0, 1.0, 0.0, 0.0, 1.0, 0)
     """
-    chosen = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
-    if not chosen:
-        raise BadSetting("a simulation needs at least one seed")
+    seed_list = list(range(seeds)) if isinstance(seeds, int) else list(seeds)
+    if not seed_list:
+        raise BadSetting("must name at least one seed (got none)", argument="seeds")
     parsed = parse(measure)
     lists = Lists.of(runs, ties=ties)
     if len(lists.runs) < 2:
         raise BadSetting("the order of systems needs at least two runs")
+    require_relevant(qrels, relevant_from)
     depth = max(assessor.depth, assessor.top if assessor.favour else 0)
-    table = RankTable.of(runs, pairs_of(qrels, lists, depth, relevant_from), ties=ties)
+    table = RankTable.of(runs, list_pairs(qrels, lists, depth), ties=ties)
     grades = table.grades(qrels)
     first = grades >= relevant_from
     chance = assessor.relevance(table, grades, relevant_from)
-    # Pairs stand in the order of their ids, so the draws do not depend on the order of the rows.
+    # Pairs are in the order of their ids, so the draws do not depend on the order of the rows.
     draw = numbers or (lambda seed, pairs: np.random.default_rng(seed).random(pairs.height))
     pairs = table.pairs.with_columns(pl.Series("relevant", first), pl.Series("chance", chance))
-    second = np.stack([draw(seed, pairs) < chance for seed in chosen])
-    looked_at = first.copy()
-    looked_at[table.pair[table.rank <= assessor.depth]] = True
-    before = mean_scores(table, first.astype(np.int64), parsed)
-    after = np.stack([mean_scores(table, row.astype(np.int64), parsed) for row in second])
+    second = np.stack([draw(seed, pairs) < chance for seed in seed_list])
+    before, after = score_assessors(
+        table, first.astype(np.int64), second.astype(np.int64), parsed, topics=ALL_TOPICS
+    )
+    changes = {
+        **_measure_agreement(table, first, second, assessor.depth),
+        **_measure_changes(before, after),
+    }
     return SimulatedSubstitution(
-        frame=_compare(chosen, table.topic, first, second, looked_at, before, after),
+        frame=_frame(seed_list, changes),
         systems=pl.DataFrame(
-            {"run_id": table.runs, "score": before, "rank": ranks_of(before)},
+            {"run_id": table.runs, "score": before, "rank": rank_scores(before)},
             schema_overrides={"run_id": pl.String},
         ).sort("rank", "run_id"),
         scores=after,
@@ -191,40 +201,40 @@ def substitute(
     )
 
 
-def _compare(
-    seeds: list[int],
-    topic: Longs,
-    first: Mask,
-    second: Mask,
-    looked_at: Mask,
-    before: Floats,
-    after: Floats,
-) -> pl.DataFrame:
-    """Return one row a seed; see :class:`SimulatedSubstitution`."""
-    rows = np.stack([_table(first[looked_at], row[looked_at]) for row in second])
-    size = int(topic.max()) + 1
+def _measure_agreement(
+    table: RankTable, first: Mask, second: Mask, depth: int
+) -> dict[str, Floats]:
+    """Return overlap and kappa of the first assessor and each second one [S]."""
+    is_judged = first | (table.best_ranks() <= depth)
+    counts = np.stack([_cross_tabulate(first[is_judged], row[is_judged]) for row in second])
+    size = int(table.topic.max()) + 1
     overlap = []
     for row in second:
-        both = np.bincount(topic[first & row], minlength=size)
-        either = np.bincount(topic[first | row], minlength=size)
+        both = np.bincount(table.topic[first & row], minlength=size)
+        either = np.bincount(table.topic[first | row], minlength=size)
         # A topic in which neither finds anything relevant has no overlap.
-        overlap.append(
-            float((both[either > 0] / either[either > 0]).mean()) if either.any() else None
-        )
+        has_any = either > 0
+        overlap.append(float((both[has_any] / either[has_any]).mean()) if has_any.any() else np.nan)
+    return {"overlap": np.array(overlap), "kappa": cohen_of(counts, np.eye(2))}
+
+
+def _measure_changes(before: Floats, after: Floats) -> dict[str, Floats | Longs]:
+    """Return changes of scores and order under each second assessor [S]."""
     change = np.abs(after - before)
     relative = np.divide(change, before, out=np.full(change.shape, np.nan), where=before > 0)
-    values = {
-        "kappa": cohen_of(rows, np.eye(2)),
-        "change": change.mean(axis=1),
+    return {
+        "change": mean_change(before, after),
         "relative_change": relative.mean(axis=1),
-        "tau": kendall_taus(before, after),
+        "tau": tau_b_many(before, after),
+        "swapped": count_swaps(before, after),
     }
-    return pl.DataFrame(
-        {"seed": seeds, "overlap": overlap, **values, "swapped": swapped_pairs(before, after)},
-        schema_overrides={"overlap": pl.Float64},
-    ).with_columns(pl.col(list(values)).fill_nan(None))
 
 
-def _table(first: Mask, second: Mask) -> Floats:
+def _frame(seeds: list[int], columns: Mapping[str, Floats | Longs]) -> pl.DataFrame:
+    frame = pl.DataFrame({"seed": seeds, **columns})
+    return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _cross_tabulate(first: Mask, second: Mask) -> Floats:
     cell = np.bincount(first * 2 + second, minlength=4)
     return cell.reshape(2, 2).astype(np.float64)

@@ -91,7 +91,7 @@ class SecondAssessor:
         if self.favour is not None:
             if self.favour not in table.runs:
                 raise UnknownName("run", self.favour, table.runs)
-            run = table.segment // len(table.topics)
+            run = table.run
             near = (table.rank <= self.top) & (run == table.runs.index(self.favour))
             rate = self.accept
         out = np.zeros(grades.size)
