@@ -15,7 +15,7 @@ from venire.evaluation.score import ALL_TOPICS, Scores, score
 from venire.measures import Measure, parse
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
-from venire.pooling.statistics import summary
+from venire.pooling.statistics import summarise
 from venire.reliability.leave_one_out import leave_one_out
 from venire.reliability.pool_effect import measure_pool_effect
 from venire.simulation.known_pairs import list_pairs, require_relevant
@@ -145,15 +145,15 @@ class PoolSimulator:
     def depths(self, depths: Iterable[int], *, collection_size: int | None = None) -> pl.DataFrame:
         """Return one row per depth: what the pool costs and finds, and what its judgments do.
 
-        The columns are those of :func:`venire.pooling.statistics.summary`, then ``tau`` and
+        The columns are those of :func:`venire.pooling.statistics.summarise`, then ``tau`` and
         ``swapped`` (see :class:`PoolScores`), ``largest_drop`` and ``drop_run`` (see
         :meth:`leave_one_out`), and ``moved``, the number of systems whose rank changes when they
         are left out.
         """
         rows = []
         for depth in depths:
-            row = {"depth": depth} | summary(
-                DepthK(k=depth).pool(self.lists),
+            row = {"depth": depth} | summarise(
+                DepthK(depth=depth).pool(self.lists),
                 self.lists,
                 qrels=self.qrels,
                 relevant_from=self.relevant_from,
