@@ -80,7 +80,7 @@ class ForecastJob(JobKind):
     )
     pilot: str | None = setting(
         None,
-        words="Id of a campaign whose annotators are simulated; null: annotators as in crowd.",
+        words="ID of a campaign whose annotators are simulated; null: annotators as in crowd.",
         label="Pilot",
     )
     runs: list[str] | None = setting(None, **RUNS)

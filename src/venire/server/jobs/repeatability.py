@@ -47,7 +47,7 @@ class RepeatabilityJob(JobKind):
     """Compare the order of the runs under groups of annotators."""
 
     groups: list[str] = setting(
-        words="Two or more groups: campaigns by name or id, or sources of grades (qrels:NAME).",
+        words="Two or more groups: campaigns by name or ID, or sources of grades (qrels:NAME).",
         label="Groups",
         default_factory=list,
     )

@@ -19,7 +19,7 @@ SEED: RuleArguments = {
     "most": MAX_SEED,
 }
 CAMPAIGN: RuleArguments = {
-    "words": "Id of the campaign whose judgments are used; null: all campaigns.",
+    "words": "ID of the campaign whose judgments are used; null: all campaigns.",
     "label": "Campaign",
 }
 RUNS: RuleArguments = {"words": "Names of the runs to use; null: all runs.", "label": "Runs"}

@@ -45,7 +45,7 @@ class SimulationSettings(Settings):
         PILOT, words="Labels to compare with: pilot or qrels:NAME.", label="Ground truth"
     )
     campaign: str | None = setting(
-        None, words="Id of the campaign that is the pilot; null: all campaigns.", label="Campaign"
+        None, words="ID of the campaign that is the pilot; null: all campaigns.", label="Campaign"
     )
     encoder: str = setting("", words="Encoder of the vectors that are compared.", label="Encoder")
     methods: str = setting(

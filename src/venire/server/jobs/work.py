@@ -33,12 +33,12 @@ class Work:
 
     @property
     def id(self) -> str:
-        """Id of the job."""
+        """ID of the job."""
         return self.claim.id
 
     @property
     def study_id(self) -> str:
-        """Id of the study."""
+        """ID of the study."""
         return self.claim.study_id
 
     def save_part(self, name: str, content: bytes) -> None:
