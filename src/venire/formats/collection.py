@@ -83,7 +83,7 @@ def read_collection(folder: str | Path) -> Collection:
     if (root / CRANFIELD[0]).exists() and (root / CRANFIELD[1]).exists():
         return _cranfield(root)
     notes: list[str] = []
-    topics = _table(root, "topics", TOPICS, ("query_id", "title"), notes)
+    topics = _find_table(root, "topics", TOPICS, notes)
     if (root / "images").is_dir() and not _there(root, "documents"):
         taken, _, skipped = image_files(root / "images")
         empty = pl.lit("")
@@ -92,8 +92,8 @@ def read_collection(folder: str | Path) -> Collection:
         )
         notes += [f"{name} {reason}; left out" for name, reason in skipped]
     else:
-        documents = _table(root, "documents", DOCUMENTS, ("doc_id", "text"), notes)
-        notes += _blank(documents)
+        documents = _find_table(root, "documents", DOCUMENTS, notes)
+        notes += note_blank(documents)
     runs = read_run_files(list_files(root / "runs", ".run"))
     files = list_files(root / "qrels", ".qrels")
     qrels = {stem(path.name): read_qrels(path) for path in files}
@@ -156,25 +156,39 @@ def _there(root: Path, name: str) -> list[Path]:
     ]
 
 
-def _table(
-    root: Path, name: str, columns: tuple[str, ...], needed: tuple[str, ...], notes: list[str]
-) -> pl.DataFrame:
-    """Read topics or documents; text columns that are not there are empty text."""
-    there = _there(root, name)
-    if not there:
+def _find_table(root: Path, name: str, columns: tuple[str, ...], notes: list[str]) -> pl.DataFrame:
+    """Read topics or documents of a folder; empty, with a note, where it has none."""
+    paths = _there(root, name)
+    if not paths:
         notes.append(f"no {name} in {root}")
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
-    if len(there) > 1:
-        both = " and ".join(path.name for path in there)
+    if len(paths) > 1:
+        both = " and ".join(path.name for path in paths)
         raise DataError(f"{root}: holds {both}; which are the {name}?")
-    frame, source = read_frame(there[0])
-    if name == "documents":
-        # The names that a study's folder has for them.
-        also = {"path": "image", "body": "text"}
-        frame = frame.rename({a: b for a, b in also.items() if a in frame and b not in frame})
+    return read_topics(paths[0]) if name == "topics" else read_documents(paths[0])
+
+
+def read_topics(path: str | Path, *, name: str | None = None) -> pl.DataFrame:
+    """Read a file of topics; messages call it ``name``, by default its path."""
+    frame, source = read_frame(path, name=name)
+    return _complete(frame, source, TOPICS, ("query_id", "title"))
+
+
+def read_documents(path: str | Path, *, name: str | None = None) -> pl.DataFrame:
+    """Read a file of documents; messages call it ``name``, by default its path."""
+    frame, source = read_frame(path, name=name)
+    # The names that a study's folder has for them.
+    also = {"path": "image", "body": "text"}
+    frame = frame.rename({a: b for a, b in also.items() if a in frame and b not in frame})
+    needed = ("doc_id",) if "image" in frame.columns else ("doc_id", "text")
+    return _complete(frame, source, DOCUMENTS, needed)
+
+
+def _complete(
+    frame: pl.DataFrame, source: Source, columns: tuple[str, ...], needed: tuple[str, ...]
+) -> pl.DataFrame:
+    """Check a table and its ids; text columns that it does not have are empty text."""
     missing = [column for column in needed if column not in frame.columns]
-    if missing == ["text"] and "image" in frame.columns:
-        missing = []
     if missing:
         raise MissingColumns(missing, frame.columns, source.name, renamed=False)
     for column in columns:
@@ -203,8 +217,8 @@ def _check_ids(ids: pl.Series, source: Source) -> None:
         raise DuplicateRows((ids[row],), *source.place(row), f"stands twice as {ids.name}")
 
 
-def _blank(documents: pl.DataFrame) -> list[str]:
-    """Count the documents without text, and name some."""
+def note_blank(documents: pl.DataFrame) -> list[str]:
+    """Return a note that counts the documents without text and names some, if there are any."""
     blank = documents.filter(pl.concat_str("title", "text").str.strip_chars() == "")["doc_id"]
     if blank.is_empty():
         return []
@@ -235,7 +249,7 @@ def _cranfield(root: Path) -> Collection:
             f"{counted(len(odd), 'document')} repeat a field marker ({', '.join(odd)}): the "
             "lines under it are added to the field it names"
         )
-    notes += _blank(documents)
+    notes += note_blank(documents)
     documents = documents.select(*DOCUMENTS, "author", "source")
     runs = read_run_files(list_files(root / "runs", ".run"))
     return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))

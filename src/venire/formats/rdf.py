@@ -53,8 +53,10 @@ LABELS = (
 """Properties whose value names a thing, the best first."""
 
 
-def read_triples(path: str | Path) -> list[Triple]:
+def read_triples(path: str | Path, *, name: str | None = None) -> list[Triple]:
     """Read the triples of a file; its ending says the syntax: .nt .ttl .rdf .xml .owl .jsonld.
+
+    Messages call the file ``name``, by default its path.
 
     Raises
     ------
@@ -63,11 +65,11 @@ def read_triples(path: str | Path) -> list[Triple]:
     MissingExtra
         When rdflib is needed and not installed.
     """
-    name = str(path)
+    name = name or str(path)
     syntax = SYNTAXES.get(Path(stem(name, keep_kind=True)).suffix.lower())
     if syntax is None:
         raise BadLine(name, None, f"the ending says the syntax: {' '.join(SYNTAXES)}")
-    data = read_bytes(path)
+    data = read_bytes(path, name=name)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

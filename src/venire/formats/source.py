@@ -197,6 +197,7 @@ def unpack_study(
     *,
     most_bytes: int = MOST_BYTES,
     most_files: int = MOST_FILES,
+    name: str | None = None,
 ) -> Path:
     """Unpack an archive into a new or empty folder; return the folder with the collection.
 
@@ -204,12 +205,14 @@ def unpack_study(
     tries anything is refused whole, and nothing of it stays: an absolute path, ``..``, a
     backslash or a colon in a name, a link or device, a name twice (``A`` and ``a`` too), a
     password, more than 200,000 files, more than 8 GiB, or more than 200 times its own size.
+    Messages call the archive ``name``, by default its path.
 
     Raises
     ------
     DataError
         With the name in the archive and what is wrong.
     """
+    name = name or str(zip_path)
     target = Path(into)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise DataError(f"{target}: is not a new or empty folder")
@@ -217,17 +220,17 @@ def unpack_study(
     staged = Path(tempfile.mkdtemp(prefix=".unpack-", dir=target.parent))
     try:
         with zipfile.ZipFile(zip_path) as archive:
-            members = _checked(archive, str(zip_path), most_bytes, most_files)
+            members = _checked(archive, name, most_bytes, most_files)
             left = most_bytes
             for member, path in members:
-                left = _extract(archive, member, staged / path, left, str(zip_path))
+                left = _extract(archive, member, staged / path, left, name)
         if target.exists():
             target.rmdir()
         staged.rename(target)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise DataError(f"{zip_path}: is no sound zip archive: {error}") from None
+        raise DataError(f"{name}: is no sound zip archive: {error}") from None
     except OSError as error:
-        raise DataError(f"{zip_path}: cannot be unpacked: {error.strerror or error}") from None
+        raise DataError(f"{name}: cannot be unpacked: {error.strerror or error}") from None
     finally:
         shutil.rmtree(staged, ignore_errors=True)
     inside = [path for path in target.iterdir() if path.name != "__MACOSX"]
@@ -242,7 +245,7 @@ def _checked(
     if len(members) > most_files:
         raise DataError(f"{name}: holds {len(members):,} files; at most {most_files:,} are read")
     size = sum(member.file_size for member in members)
-    packed = Path(name).stat().st_size
+    packed = Path(str(archive.filename)).stat().st_size
     if size > most_bytes:
         raise DataError(f"{name}: unpacks to {size:,} bytes; at most {most_bytes:,} are read")
     if size > _FREE and size > RATIO * packed:

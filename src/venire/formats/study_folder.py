@@ -78,13 +78,14 @@ class StudyFolder:
     root: Path | None = None
 
 
-def read_study_folder(path: str | Path) -> StudyFolder:
+def read_study_folder(path: str | Path, *, name: str | None = None) -> StudyFolder:
     """Read a collection folder, Cranfield as distributed, or ``irds:`` and an ir_datasets ID.
 
     The files are described in docs/reference/collection-folder.md. A run or a file of qrels that
     cannot be read is left out, and the report says why. Topics, documents, entities, gold and
     settings that cannot be read are errors. Documents that occur only in runs and qrels are added
-    without text, and topics without a title if the folder has no topics.
+    without text, and topics without a title if the folder has no topics. Messages call the folder
+    ``name``, by default its path.
 
     Raises
     ------
@@ -94,19 +95,19 @@ def read_study_folder(path: str | Path) -> StudyFolder:
         When rdflib or ir_datasets is needed and not installed.
     """
     if str(path).startswith("irds:"):
-        name = str(path).removeprefix("irds:")
-        return _finish(Reading.of(read_irds(name), f"irds:{name}"))
-    root = Path(path)
+        dataset = str(path).removeprefix("irds:")
+        return _finish(Reading.of(read_irds(dataset), f"irds:{dataset}"))
+    root, name = Path(path), name or str(path)
     if not root.is_dir():
         if root.exists():
-            raise DataError(f"{root}: is not a folder", hint="Unpack a zip archive first.")
-        raise DataError(f"{root}: no such folder")
+            raise DataError(f"{name}: is not a folder", hint="Unpack a zip archive first.")
+        raise DataError(f"{name}: no such folder")
     if all((root / name).is_file() for name in CRANFIELD[:2]):
         reading = Reading.of(read_collection(root), CRANFIELD[0])
-        reading.root = root
+        reading.root, reading.name = root, name
         read_already = {*CRANFIELD, "runs"}
     else:
-        reading, read_already = Reading(root), set()
+        reading, read_already = Reading(root, name), set()
     reading.read_folder(root, read_already)
     return _finish(reading)
 
@@ -148,7 +149,7 @@ def _finish(reading: Reading) -> StudyFolder:
                                 "the folder does not have"))  # fmt: skip
     if topics.is_empty() and documents.is_empty():
         raise DataError(
-            f"{reading.root or 'study'}: holds no collection",
+            f"{reading.name or 'study'}: holds no collection",
             hint="Add topics.tsv, and documents.jsonl, images/, entities.ttl, runs/*.run or "
             "qrels/*.qrels.",
         )

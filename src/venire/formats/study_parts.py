@@ -52,9 +52,10 @@ class Entry:
 
 @dataclass
 class Reading:
-    """What has been read of a folder so far."""
+    """What has been read of a folder so far; messages call the folder ``name``."""
 
     root: Path | None = None
+    name: str = ""
     topics: pl.DataFrame | None = None
     documents: list[pl.DataFrame] = field(default_factory=list)
     runs: dict[str, Runs] = field(default_factory=dict)
@@ -111,12 +112,16 @@ class Reading:
             elif base == "entities" and ending in SYNTAXES:
                 self.read_entities(path)
             elif base == "gold" and ending == ".qrels":
-                self.gold = read_qrels(path)
+                self.gold = read_qrels(path, name=self.label(path))
                 self.report.append(Entry(name, len(self.gold), reason="; ".join(self.gold.notes)))
             elif ending == ".qrels" or (base.startswith("qrels") and ending in QRELS_ENDINGS):
                 self.read_table(path, name, self.qrels, read_qrels)
             else:
                 self.skip(name, "is not a file of a collection")
+
+    def label(self, path: Path) -> str:
+        """Return what messages call a file of the folder."""
+        return str(Path(self.name) / path.name)
 
     def skip(self, name: str, reason: str) -> None:
         """Report a file that was not read."""
@@ -156,7 +161,7 @@ class Reading:
         """Read the topics, also without a header line: ID, tab, title."""
         if self.topics is not None:
             raise DataError(
-                f"{path.parent}: contains {path.name} and other topics. Remove one of the files."
+                f"{self.name}: contains {path.name} and other topics. Remove one of the files."
             )
         name, note = path.name, ""
         first = read_bytes(path).lstrip().split(b"\n", 1)[0].rstrip(b"\r").split(b"\t")
@@ -170,13 +175,13 @@ class Reading:
             source = Source(name)
             note = "no header line: the columns are read as query_id and title"
         else:
-            frame, source = read_frame(path)
+            frame, source = read_frame(path, name=self.label(path))
         self.topics, notes = _as_texts(frame, source, TOPICS, ("query_id", "title"), "query_id")
         self.report.append(Entry(name, self.topics.height, reason=_join(note, *notes)))
 
     def read_documents(self, path: Path) -> None:
         """Read the documents; a document may have its kind, and the path of its image."""
-        frame, source = read_frame(path)
+        frame, source = read_frame(path, name=self.label(path))
         if "body" not in frame.columns and "text" in frame.columns:
             frame = frame.rename({"text": "body"})
         if "path" not in frame.columns and "image" in frame.columns:
@@ -205,7 +210,7 @@ class Reading:
 
     def read_entities(self, path: Path) -> None:
         """Read the entities; the best label of an entity is its title."""
-        triples = read_triples(path)
+        triples = read_triples(path, name=self.label(path))
         frame, notes = entities(triples)
         languages = self.settings.get("languages", ["en"])
         statements: dict[str, list[Any]] = {}

@@ -79,7 +79,7 @@ def test_errors_of_a_folder_name_it_as_its_owner_knows_it(world, ada):
     assert error("mine.zip", zipped(readme_txt="hi")).startswith("mine.zip: holds no collection")
     said = error("mine.zip", zipped(topics_tsv="id\tname\tx\n1\ta\tb\n"))
     assert said == (
-        "topics.tsv: missing columns query_id, title (columns: id, name, x). "
+        "mine.zip/topics.tsv: missing columns query_id, title (columns: id, name, x). "
         "Rename the columns in the file."
     )
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +9,9 @@ import polars as pl
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, Conflict, DataError, MissingColumns, NotFound
+from venire.errors import BadSetting, Conflict, DataError, NotFound
 from venire.formats import read_qrels, read_runs
-from venire.formats.collection import read_collection
+from venire.formats.collection import note_blank, read_documents, read_topics
 from venire.formats.run_files import name_by_file
 from venire.formats.source import stem
 from venire.server.store.studies import StudyFile
@@ -41,18 +39,9 @@ def put_upload(session: Session, study_id: str, kind: str, path: Path, name: str
     plain = Path(name).name[:200] or kind
     report: Report = {"kind": kind, "name": plain, "notes": []}
     counts = dict.fromkeys(("added", "changed", "unchanged", "left_out"), 0)
-    with tempfile.TemporaryDirectory() as folder:
-        if kind in ("topics", "documents"):
-            report["rows"], found, notes = _table(session, study_id, kind, path, plain, folder)
-        else:
-            # The name of the file is what errors and runs are named by.
-            copy = Path(folder) / plain
-            shutil.copyfile(path, copy)
-            try:
-                report["rows"], found, notes = _grades_or_run(session, study_id, kind, copy)
-            except DataError as error:
-                raise _named(error, copy, plain) from None
-    report |= counts | found
+    read = _read_table if kind in ("topics", "documents") else _read_grades_or_run
+    report["rows"], numbers, notes = read(session, study_id, kind, path, plain)
+    report |= counts | numbers
     report["notes"] = notes
     if report["left_out"]:
         report["notes"] = [
@@ -62,17 +51,6 @@ def put_upload(session: Session, study_id: str, kind: str, path: Path, name: str
     if kind == "gold":
         sync_study(session, study_id)
     return report
-
-
-def _named(error: DataError, path: Path, name: str) -> DataError:
-    return DataError(as_uploaded(error).replace(str(path), name))
-
-
-def as_uploaded(error: DataError) -> str:
-    """What an error says, where a file was put in on a page: columns are named in the file."""
-    if not isinstance(error, MissingColumns):
-        return str(error)
-    return error.render(hint="Rename the columns in the file.")
 
 
 def remove_file(session: Session, study_id: str, kind: str, name: str) -> None:
@@ -100,41 +78,39 @@ def remove_file(session: Session, study_id: str, kind: str, name: str) -> None:
     session.delete(found)
 
 
-def _table(
-    session: Session, study_id: str, kind: str, path: Path, name: str, folder: str
+def _read_table(
+    session: Session, study_id: str, kind: str, path: Path, name: str
 ) -> tuple[int, dict[str, int], list[str]]:
+    """Read topics or documents into a study; return rows, numbers of the report, and notes."""
     lower = name.lower()
-    packed = next((one for one in _PACKED if lower.endswith(one)), "")
-    ending = next((one for one in _ENDINGS if lower.removesuffix(packed).endswith(one)), None)
-    if ending is None:
-        raise DataError(f"{name}: {kind} come as {', '.join(_ENDINGS)}, packed where you like")
-    copy = Path(folder) / f"{kind}{ending}{packed}"
-    shutil.copyfile(path, copy)
-    try:
-        found = read_collection(folder)
-    except DataError as error:
-        raise _named(error, copy, name) from None
-    notes = [note for note in found.notes if not note.startswith("no ")]
+    packed = next((ending for ending in _PACKED if lower.endswith(ending)), "")
+    if not lower.removesuffix(packed).endswith(_ENDINGS):
+        raise DataError(
+            f"{name}: {kind} must be one of {', '.join(_ENDINGS)}, optionally packed with "
+            f"{', '.join(_PACKED)}"
+        )
     if kind == "topics":
-        return found.topics.height, put_topics(session, study_id, found.topics), notes
-    frame = found.documents.rename({"text": "body"})
+        topics = read_topics(path, name=name)
+        return topics.height, put_topics(session, study_id, topics), []
+    documents = read_documents(path, name=name)
+    frame = documents.rename({"text": "body"})
     if "kind" not in frame.columns:
         frame = frame.with_columns(pl.lit("text").alias("kind"))
     frame = frame.select("doc_id", "kind", "title", "body")
-    return frame.height, put_documents(session, study_id, frame), notes
+    return frame.height, put_documents(session, study_id, frame), note_blank(documents)
 
 
-def _grades_or_run(
-    session: Session, study_id: str, kind: str, path: Path
+def _read_grades_or_run(
+    session: Session, study_id: str, kind: str, path: Path, name: str
 ) -> tuple[int, dict[str, int], list[str]]:
+    """Read a run, qrels or gold into a study; return rows, numbers of the report, and notes."""
     if kind == "run":
-        runs = read_runs(path)
-        name = stem(path.name)
-        frame = name_by_file(runs, name).frame
-        word = put_file(session, study_id, "run", name, frame, runs.notes)
-        return len(frame), {word: 1}, list(runs.notes)
-    grades: Qrels = read_qrels(path)
+        runs = read_runs(path, name=name)
+        frame = name_by_file(runs, stem(name)).frame
+        state = put_file(session, study_id, "run", stem(name), frame, runs.notes)
+        return len(frame), {state: 1}, list(runs.notes)
+    grades: Qrels = read_qrels(path, name=name)
     if kind == "gold":
         return len(grades), put_gold(session, study_id, grades), list(grades.notes)
-    word = put_file(session, study_id, "qrels", stem(path.name), grades.frame, grades.notes)
-    return len(grades), {word: 1}, list(grades.notes)
+    state = put_file(session, study_id, "qrels", stem(name), grades.frame, grades.notes)
+    return len(grades), {state: 1}, list(grades.notes)

@@ -34,6 +34,12 @@ _STATUS: tuple[tuple[type[VenireError], int], ...] = (
     (DataError, 422),
 )
 
+# What to do about an error of an uploaded file, where the error's own hint is for Python.
+_HINTS = {
+    "missing-columns": "Rename the columns in the file.",
+    "unknown-label": "Correct the label in the file, or change the scale of the study.",
+}
+
 
 def create_app(
     store: Store, *, media: Path, exports: Path | None = None, first: bool = True
@@ -103,7 +109,8 @@ async def _known(request: Request, error: Exception) -> Response:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 422)
     if not isinstance(error, VenireError):
         return _answer(request, status, str(error), "error")
-    return _answer(request, status, str(error), error.code, error.facts)
+    message = error.render(hint=_HINTS.get(error.code))
+    return _answer(request, status, message, error.code, error.facts)
 
 
 async def _malformed(request: Request, error: Exception) -> Response:

@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 from fastapi import APIRouter, Request, UploadFile
 
-from venire.errors import DataError, NotAllowed
+from venire.errors import NotAllowed
 from venire.formats.study_folder import StudyFolder, read_study_folder, unpack_study
 from venire.server.studies.importing import import_folder, keep_pictures
 from venire.server.studies.studies import create_study
-from venire.server.studies.uploads import as_uploaded, put_upload, remove_file
+from venire.server.studies.uploads import put_upload, remove_file
 from venire.server.web.api.forms import example
 from venire.server.web.deps import AppStore, CurrentOwner, CurrentUser
 
@@ -39,22 +39,14 @@ def on_disk(file: UploadFile, name: str = "upload") -> Iterator[Path]:
 
 @contextmanager
 def unpacked(file: UploadFile) -> Iterator[StudyFolder]:
-    """A zip archive as a study folder; archives that mean harm are refused.
+    """Read a zip archive as a study folder; malicious archives are refused.
 
-    Errors name the archive and the files in it as their owner knows them.
+    Errors name the archive as it was uploaded, and the files in it.
     """
     name = Path(file.filename or "the archive").name
     with on_disk(file) as path:
-        try:
-            root = unpack_study(path, path.parent / "study")
-        except DataError as error:
-            raise DataError(str(error).replace(str(path), name)) from None
-        try:
-            folder = read_study_folder(root)
-        except DataError as error:
-            said = as_uploaded(error).replace(f"{root}/", "")
-            raise DataError(said.replace(str(root), name)) from None
-        yield folder
+        root = unpack_study(path, path.parent / "study", name=name)
+        yield read_study_folder(root, name=name)
 
 
 @router.post("/studies/import", responses=example({**_FOLDER, "next": "/studies/4nTz0mQ2"}))
