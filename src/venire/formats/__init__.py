@@ -95,7 +95,7 @@ def read_runs(
 
 def _other(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     if parquet.is_parquet(data):
-        return parquet.read(data, name), Source(name)
+        return parquet.read_parquet(data, name), Source(name)
     if jsonl.is_jsonl(data):
         return jsonl.read(data, name)
     return delimited.read(data, name)
@@ -109,7 +109,7 @@ def write_frame(frame: pl.DataFrame, path: str | Path) -> None:
 def _encode(frame: pl.DataFrame, name: str) -> bytes:
     kind = Path(stem(name, keep_kind=True)).suffix
     if kind == ".parquet":
-        return parquet.write(frame)
+        return parquet.write_parquet(frame)
     if kind in (".jsonl", ".ndjson"):
         return jsonl.write(frame)
     if kind in (".csv", ".tsv"):

@@ -9,23 +9,40 @@ import polars as pl
 from venire.errors import BadLine
 
 
-def is_parquet(data: bytes) -> bool:
+def is_parquet(content: bytes) -> bool:
     """Tell whether the content is Parquet."""
-    return data[:4] == b"PAR1"
+    return content[:4] == b"PAR1"
 
 
-def read(data: bytes, name: str) -> pl.DataFrame:
-    """Read a Parquet file."""
+def read_parquet(content: bytes, name: str = "") -> pl.DataFrame:
+    """Return the table in the bytes of a Parquet file.
+
+    Parameters
+    ----------
+    content : bytes
+    name : str
+        File name, for errors.
+
+    Raises
+    ------
+    BadLine
+    """
     try:
-        return pl.read_parquet(io.BytesIO(data))
+        return pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadLine(
-            name, None, f"cannot be read as Parquet: {str(error).splitlines()[0]}"
-        ) from None
+        reason = str(error).split("\n", 1)[0]
+        raise BadLine(name, None, f"is not readable as Parquet: {reason}") from None
 
 
-def write(frame: pl.DataFrame) -> bytes:
-    """Return the table as Parquet."""
-    out = io.BytesIO()
-    frame.write_parquet(out)
-    return out.getvalue()
+def write_parquet(frame: pl.DataFrame, *, statistics: bool = True) -> bytes:
+    """Return the table as the bytes of a Parquet file.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    statistics : bool
+        Whether smallest and largest values are stored per column, for programs that skip rows.
+    """
+    content = io.BytesIO()
+    frame.write_parquet(content, compression="zstd", statistics=statistics)
+    return content.getvalue()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
@@ -10,6 +9,7 @@ import polars as pl
 from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, DataError
+from venire.formats.parquet import read_parquet
 from venire.grouping.encoders import Encoder, named, parts
 from venire.grouping.vectors import Vectors, joined
 from venire.progress import Progress
@@ -158,7 +158,7 @@ def _encode_part(vectors: Vectors) -> bytes:
 
 
 def _decode(content: bytes, name: str) -> Vectors:
-    frame = pl.read_parquet(io.BytesIO(content))
+    frame = read_parquet(content)
     notes = tuple(frame["note"].drop_nulls())
     rows = frame.filter(pl.col("doc_id").is_not_null())
     if rows.is_empty():

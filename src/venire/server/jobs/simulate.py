@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import polars as pl
 from sqlalchemy.orm import Session
 
+from venire.formats.parquet import read_parquet
 from venire.progress import Progress
 from venire.report.grouping import GroupingReport, grouping_page
 from venire.report.grouping_words import doubts, explanations, verdict
@@ -90,7 +90,7 @@ run = SimulateJob
 def _replay_units(work: Work, plan: SimulationPlan, progress: Progress) -> pl.DataFrame:
     """Replay the units that no saved part has; return the rows of all units."""
     prefix = f"units-{plan.fingerprint}-"
-    tables = [pl.read_parquet(io.BytesIO(work.read_part(name))) for name in work.list_parts(prefix)]
+    tables = [read_parquet(work.read_part(name)) for name in work.list_parts(prefix)]
     done = {
         unit for table in tables for unit in table.select("setting", "annotator").unique().rows()
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from venire.errors import DataError
+from venire.formats.parquet import write_parquet
 from venire.server.jobs import parts
 from venire.server.jobs.claims import Claim
 from venire.server.store.session import Store
@@ -85,6 +85,4 @@ class Work:
 
 def to_parquet(frame: pl.DataFrame) -> bytes:
     """Return a table as the bytes of a Parquet file."""
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", statistics=False)
-    return buffer.getvalue()
+    return write_parquet(frame, statistics=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import polars as pl
@@ -10,6 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, DataError, NotFound
+from venire.formats.parquet import read_parquet
 from venire.formats.study_settings import StudySettings
 from venire.server.store.base import now
 from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
@@ -127,7 +127,7 @@ def _split(session: Session, study_id: str, job_id: str | None) -> pl.DataFrame 
     part = session.get(JobPart, (job_id, "items.parquet"))
     if job is None or job.study_id != study_id or part is None:
         raise NotFound("result of an aggregate job", job_id)
-    items = pl.read_parquet(io.BytesIO(part.content))
+    items = read_parquet(part.content)
     chances = [pl.col(name) for name in items.columns if name.startswith("p(")]
     terms = [pl.when(p > 0).then(-p * p.log(2)).otherwise(0.0) for p in chances]
     return items.select("query_id", "doc_id", pl.sum_horizontal(terms).alias("split"))

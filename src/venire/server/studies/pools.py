@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from venire.arrays import Float32s
 from venire.errors import DataError
+from venire.formats.parquet import read_parquet
 from venire.formats.study_settings import StudySettings
 from venire.grouping.settings import ONE, Setting
 from venire.grouping.vectors import Vectors
@@ -269,7 +269,7 @@ def read_vectors(session: Session, study_id: str, name: str) -> tuple[Vectors, d
     ).first()
     if found is None:
         raise DataError(f"the study has no vectors of {name}; compute them on the Simulation page")
-    frame = pl.read_parquet(io.BytesIO(found.content))
+    frame = read_parquet(found.content)
     ids = tuple(frame["doc_id"])
     vectors = Vectors(ids, frame["vector"].to_numpy(), name, tuple(map(str, found.notes)))
     return vectors, dict(zip(ids, frame["source"], strict=True))

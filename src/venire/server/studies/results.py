@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from venire.aggregation.majority import Majority
 from venire.errors import BadSetting, DataError, NotFound
+from venire.formats.parquet import read_parquet
 from venire.formats.study_settings import StudySettings
 from venire.server.store.base import ROWS_PER_STATEMENT, split_rows
 from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease, NoLabel
@@ -295,7 +296,7 @@ def job_grades(session: Session, study_id: str, job_id: str) -> Qrels:
     part = session.get(JobPart, (job_id, "items.parquet"))
     if part is None:
         raise DataError(f"the job {job_id} has no grades: it is {job.state}")
-    items = pl.read_parquet(io.BytesIO(part.content))
+    items = read_parquet(part.content)
     return Qrels.of(items.select("query_id", "doc_id", pl.col("mode").alias("relevance")))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
+from venire.formats.parquet import read_parquet, write_parquet
 from venire.formats.study_settings import StudySettings
 from venire.server.store.base import ROWS_PER_STATEMENT, now, split_rows
 from venire.server.store.judging import Judgment
@@ -209,9 +209,7 @@ def put_file(
     session: Session, study_id: str, kind: str, name: str, frame: pl.DataFrame, notes: Sequence[str]
 ) -> str:
     """Keep a run, qrels or vectors as Parquet; say ``added``, ``changed`` or ``unchanged``."""
-    buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", statistics=False)
-    content = buffer.getvalue()
+    content = write_parquet(frame, statistics=False)
     sha256 = hashlib.sha256(content).hexdigest()
     old = session.scalar(
         select(StudyFile).where(
@@ -252,14 +250,14 @@ def read_runs(session: Session, study_id: str, names: Iterable[str] | None = Non
     files = _files(session, study_id, "run", names)
     if not files:
         raise DataError("the study has no runs yet; upload some on the Data page")
-    frames = [pl.read_parquet(io.BytesIO(content)) for _, content in files]
+    frames = [read_parquet(content) for _, content in files]
     return Runs(pl.concat(frames, how="diagonal_relaxed"))
 
 
 def read_qrels(session: Session, study_id: str, name: str) -> Qrels:
     """Qrels that were put into a study."""
     ((_, content),) = _files(session, study_id, "qrels", [name])
-    return Qrels(pl.read_parquet(io.BytesIO(content)))
+    return Qrels(read_parquet(content))
 
 
 def _files(

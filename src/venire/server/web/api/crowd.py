@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-import polars as pl
 from fastapi import APIRouter
 from sqlalchemy.orm import Session
 
 from venire.errors import Conflict, DataError, NotFound
+from venire.formats.parquet import read_parquet
 from venire.server.jobs.parts import read_part
 from venire.server.jobs.queue import get_job
 from venire.server.store.work import Job
@@ -39,7 +38,7 @@ def request_judgments(owner: CurrentOwner, store: AppStore, form: MoreJudgments)
         if campaign.state == "closed":
             raise Conflict(f"The campaign {campaign.name!r} is closed. Open it, or choose another.")
         job = _get_done_job(session, owner.study_id, form.job_id, "next-best")
-        pairs = pl.read_parquet(io.BytesIO(read_part(session, job.id, "pairs.parquet")))
+        pairs = read_parquet(read_part(session, job.id, "pairs.parquet"))
         if not pairs.height:
             raise Conflict("The job chose no pairs, so there is nothing to request.")
         requested = campaigns.raise_overlap(

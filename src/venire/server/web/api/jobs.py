@@ -7,11 +7,11 @@ import io
 import json
 from typing import Annotated, Any, Literal
 
-import polars as pl
 from fastapi import APIRouter, Query
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from venire.formats.parquet import read_parquet
 from venire.server.jobs import queue
 from venire.server.jobs.parts import list_parts, read_part
 from venire.server.store.work import Job
@@ -105,7 +105,7 @@ def download_part(
     content = read_part(session, job_id, name)
     if not name.endswith(".parquet") or file_format == "parquet":
         return _download(content, name, "application/octet-stream")
-    frame = pl.read_parquet(io.BytesIO(content))
+    frame = read_parquet(content)
     if file_format == "json":
         return Response(json.dumps(frame.to_dicts(), default=str), media_type="application/json")
     out = io.StringIO()

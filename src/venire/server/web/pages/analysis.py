@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from starlette.responses import FileResponse, HTMLResponse
 
 from venire import plugins
 from venire.aggregation.registry import DEFAULT
+from venire.formats.parquet import read_parquet
 from venire.server.jobs.kinds import find_rules
 from venire.server.jobs.parts import list_parts, read_part
 from venire.server.jobs.queue import list_jobs
@@ -112,7 +112,7 @@ def read_table(session: Session, job: Job | None, name: str) -> pl.DataFrame | N
     """Return a table that a job has saved, or None."""
     if job is None or f"{name}.parquet" not in list_parts(session, job.id):
         return None
-    return pl.read_parquet(io.BytesIO(read_part(session, job.id, f"{name}.parquet")))
+    return read_parquet(read_part(session, job.id, f"{name}.parquet"))
 
 
 def read_names(session: Session, study_id: str) -> dict[str, str]:
