@@ -195,6 +195,18 @@ def test_every_error_has_its_heading(name):
     assert page[name].strip()
 
 
+def test_every_error_has_a_code_of_its_own_and_the_page_says_it():
+    page = sections(REFERENCE / "errors.md")
+    codes = {}
+    for module in modules():
+        for name, kind in inspect.getmembers(importlib.import_module(module), inspect.isclass):
+            if issubclass(kind, VenireError):
+                codes[name] = kind.code
+    assert len(set(codes.values())) == len(codes)
+    for name, code in codes.items():
+        assert f"`{code}`" in page[name], f"'## {name}' does not say its code {code}"
+
+
 def test_every_module_is_in_the_architecture():
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     named = set(re.findall(r"^- `([\w/]+\.py)`: ", text, re.MULTILINE))

@@ -25,6 +25,8 @@ QUERY = "all"
 class NotFitted(VenireError, AttributeError):
     """A result was asked for before fitting."""
 
+    code = "not-fitted"
+
 
 def _default() -> Aggregator:
     from venire.aggregation.ordinal_mixture.model import OrdinalMixture

@@ -16,6 +16,8 @@ CLOSE = 1e-6
 class Nonconforming(VenireError, AssertionError):
     """A plug-in that breaks a rule."""
 
+    code = "nonconforming"
+
 
 class DoesNotApply(Exception):
     """A check that says nothing about this kind of aggregator."""
