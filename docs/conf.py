@@ -60,7 +60,7 @@ from venire.grouping.efficientnet import EfficientNetLite0
 from venire.grouping.leader import Leader, NearDuplicate
 from venire.grouping.pixels import ColourHistogram, PerceptualHash
 from venire.grouping.pretrained import WordLlamaText
-from venire.grouping.settings import Setting, parse_methods, read_caps, words
+from venire.grouping.settings import Setting, describe_setting, parse_methods, read_caps
 from venire.report.grouping_words import plan
 from venire.simulation.crowds import simulated_crowd
 from venire.simulation.grouped_annotators import annotator, parse_annotators

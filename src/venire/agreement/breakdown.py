@@ -75,10 +75,10 @@ def with_the_rest(judgments: Judgments) -> tuple[Floats, Longs]:
     weight = 1.0 / others[used]
     tables = np.empty((codes.n_annotators, size, size))
     for k in range(size):
-        mine = np.bincount(run, weights=codes.label == k)[run]
-        said = (counts[item, k] - mine)[used] * weight
+        own_label = np.bincount(run, weights=codes.label == k)[run]
+        share_of_others = (counts[item, k] - own_label)[used] * weight
         tables[..., k] = np.bincount(
-            cell, weights=said, minlength=codes.n_annotators * size
+            cell, weights=share_of_others, minlength=codes.n_annotators * size
         ).reshape(-1, size)
     items = np.bincount(codes.annotator[used & new], minlength=codes.n_annotators)
     return tables, items

@@ -166,9 +166,9 @@ def first_relevant(scale: Scale, relevant_from: float | str | None = None) -> in
     try:
         return scale.values.index(float(relevant_from))
     except ValueError:
-        given = relevant_from if isinstance(relevant_from, str) else number_text(relevant_from)
+        value_text = relevant_from if isinstance(relevant_from, str) else number_text(relevant_from)
         raise BadSetting(
-            f"relevant from {given}: no grade of the scale {', '.join(scale.names)}"
+            f"relevant from {value_text}: no grade of the scale {', '.join(scale.names)}"
         ) from None
 
 

@@ -139,12 +139,12 @@ class Pair:
         for name in (first, second):
             if name not in known:
                 raise UnknownName("annotator", name, known)
-        found = [_labels(judgments, known.index(name)) for name in (first, second)]
-        (a, mine), (b, theirs) = found
-        both, at, there = np.intersect1d(a, b, assume_unique=True, return_indices=True)
+        labels = [_labels(judgments, known.index(name)) for name in (first, second)]
+        (a, first_labels), (b, second_labels) = labels
+        both, in_first, in_second = np.intersect1d(a, b, assume_unique=True, return_indices=True)
         if not both.size:
             raise NoOverlap(f"annotators {first} and {second} judged no item in common")
-        cell = mine[at].astype(np.int64) * size + theirs[there]
+        cell = first_labels[in_first].astype(np.int64) * size + second_labels[in_second]
         table = np.bincount(cell, minlength=size * size).reshape(size, size).astype(np.float64)
         notes = _left_out(a.size - both.size, b.size - both.size, first, second)
         place = first_relevant(judgments.scale, relevant_from)
@@ -241,17 +241,17 @@ class Pair:
 def _labels(judgments: Judgments, annotator: int) -> tuple[Longs, Shorts]:
     """Return the items of an annotator, each once, and the label of the last row of each."""
     codes = judgments.codes
-    mine = np.flatnonzero(codes.annotator == annotator)
-    item = np.searchsorted(codes.indptr, mine, side="right") - 1
-    order = np.lexsort((codes.row[mine], item))
-    item, label = item[order], codes.label[mine][order]
+    rows = np.flatnonzero(codes.annotator == annotator)
+    item = np.searchsorted(codes.indptr, rows, side="right") - 1
+    order = np.lexsort((codes.row[rows], item))
+    item, label = item[order], codes.label[rows][order]
     last = np.append(item[1:] != item[:-1], True)
     return item[last], label[last]
 
 
-def _left_out(mine: int, theirs: int, first: str, second: str) -> tuple[str, ...]:
+def _left_out(only_first: int, only_second: int, first: str, second: str) -> tuple[str, ...]:
     return tuple(
         f"{counted(number, 'item')} that only {name} judged left out"
-        for number, name in ((mine, first), (theirs, second))
+        for number, name in ((only_first, first), (only_second, second))
         if number
     )

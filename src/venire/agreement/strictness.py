@@ -94,9 +94,11 @@ def strictest(names: Sequence[str], rows: list[Row]) -> str | None:
     """
     for word, sign, end in (("strictest", -1, "high"), ("most lenient", 1, "low")):
         for name in names:
-            mine = [row for row in rows if row["group"] == name and row["grade"] is None]
-            if all(row[end] is not None and sign * row[end] > 0 for row in mine):
-                gaps = ", ".join(f"{row['offset']:+.2f} beside {row['against']}" for row in mine)
+            own_rows = [row for row in rows if row["group"] == name and row["grade"] is None]
+            if all(row[end] is not None and sign * row[end] > 0 for row in own_rows):
+                gaps = ", ".join(
+                    f"{row['offset']:+.2f} beside {row['against']}" for row in own_rows
+                )
                 return f"{name} is the {word}, by its mean grade ({gaps})."
     return None
 
@@ -136,25 +138,25 @@ def agreements(
         if table.codes.n_judgments == table.codes.n_items:
             notes.append(f"{name}: one judgment a pair, so nothing is said of agreement within it")
             continue
-        found = measure_agreement(table, bootstrap=bootstrap, seed=seed)
-        rows += [_row(name, name, found[one].name, found[one]) for one in WITHIN]
+        result = measure_agreement(table, bootstrap=bootstrap, seed=seed)
+        rows += [_row(name, name, result[measure].name, result[measure]) for measure in WITHIN]
     scale = Scale.of(sorted({*np.unique(grades).tolist(), float(relevant_from)}))
     for a, b in combinations(range(len(names)), 2):
         both = pl.concat(
             [
                 items.select("query_id", "doc_id").with_columns(
-                    pl.lit(f"{at}").alias("annotator_id"), pl.Series("label", grades[at])
+                    pl.lit(f"{group}").alias("annotator_id"), pl.Series("label", grades[group])
                 )
-                for at in (a, b)
+                for group in (a, b)
             ]
         )
-        found = measure_agreement(
+        result = measure_agreement(
             Judgments.of(both, scale=scale, repeats="error"),
             relevant_from=relevant_from,
             bootstrap=bootstrap,
             seed=seed,
         )
-        rows += [_row(names[a], names[b], one, found[one]) for one in BETWEEN]
+        rows += [_row(names[a], names[b], measure, result[measure]) for measure in BETWEEN]
     return rows, notes
 
 

@@ -170,14 +170,14 @@ def measure_agreement(
         Value.of(name, value[0], known.get(name, why(counts.by_item.sum(axis=0))))
         for name, value in overall.items()
     ]
-    notes = [*_counted(judgments), *_repeated(judgments), *counts.notes]
+    notes = [*_count_notes(judgments), *_repeat_notes(judgments), *counts.notes]
     if counts.items.any():
         notes.append(f"fleiss-kappa: {formula(counts)}")
     if bootstrap:
-        values, more = _intervals(values, tables, figures, bootstrap, seed)
-        notes += more
+        values, interval_notes = _intervals(values, tables, figures, bootstrap, seed)
+        notes += interval_notes
     by_topic = figures(*tables)
-    notes += _undefined(values, by_topic)
+    notes += _undefined_notes(values, by_topic)
     by_name = {value.name: value for value in values}
     return Agreement(
         values=tuple(values),
@@ -195,7 +195,7 @@ def measure_agreement(
     )
 
 
-def _counted(judgments: Judgments) -> list[str]:
+def _count_notes(judgments: Judgments) -> list[str]:
     codes = judgments.codes
     return [
         f"{counted(codes.n_judgments, 'judgment')}, {counted(codes.n_annotators, 'annotator')}, "
@@ -204,7 +204,7 @@ def _counted(judgments: Judgments) -> list[str]:
     ]
 
 
-def _repeated(judgments: Judgments) -> list[str]:
+def _repeat_notes(judgments: Judgments) -> list[str]:
     """Say where agreement with oneself counts as agreement."""
     number = judgments.codes.n_judgments - judgments.frame.select(KEY).n_unique()
     if not number:
@@ -246,13 +246,13 @@ def _intervals(
     return out, notes
 
 
-def _undefined(values: list[Value], by_topic: dict[str, Floats]) -> list[str]:
+def _undefined_notes(values: list[Value], by_topic: dict[str, Floats]) -> list[str]:
     """Say which figures are undefined, and why; and in how many topics the headline is."""
-    found: dict[str, list[str]] = {}
+    by_reason: dict[str, list[str]] = {}
     for value in values:
         if value.value is None:
-            found.setdefault(value.notes[0], []).append(value.name)
-    notes = [f"{reason}: {', '.join(names)}" for reason, names in found.items()]
+            by_reason.setdefault(value.notes[0], []).append(value.name)
+    notes = [f"{reason}: {', '.join(names)}" for reason, names in by_reason.items()]
     number = int(np.isnan(by_topic[HEADLINE]).sum())
     if number:
         notes.append(

@@ -31,14 +31,14 @@ def sentence(value: Value) -> str:
     """Return what the headline means, in one sentence."""
     if value.value is None:
         return f"Krippendorff's alpha (ordinal) is {value.notes[0]}."
-    said = f"Krippendorff's alpha (ordinal) is {value.value:.2f}"
+    text = f"Krippendorff's alpha (ordinal) is {value.value:.2f}"
     if value.low is None or value.high is None:
-        return f"{said}: {band(value.value)}."
-    said += f" (95% interval {value.low:.2f} to {value.high:.2f}): {band(value.value)}"
+        return f"{text}: {band(value.value)}."
+    text += f" (95% interval {value.low:.2f} to {value.high:.2f}): {band(value.value)}"
     ends = [band(end) for end in (value.low, value.high) if band(end) != band(value.value)]
     if ends:
-        said += f"; the interval reaches {' and '.join(ends)}"
-    return f"{said}."
+        text += f"; the interval reaches {' and '.join(ends)}"
+    return f"{text}."
 
 
 def warnings(values: dict[str, Value], counts: PairCounts, first: int) -> tuple[str, ...]:

@@ -98,8 +98,8 @@ def finish(labels: Longs, cap: int | None = None) -> Longs:
     )
     code = np.repeat(np.arange(starts.size), size) * (int(parts.max()) + 1) + part
     _, inverse, counts = np.unique(code, return_inverse=True, return_counts=True)
-    kept = counts[inverse] >= 2
-    where, group = order[kept], inverse[kept]
+    is_in_group = counts[inverse] >= 2
+    where, group = order[is_in_group], inverse[is_in_group]
     first = np.full(counts.size, labels.size, np.int64)
     np.minimum.at(first, group, where)
     number = np.empty(counts.size, np.int64)

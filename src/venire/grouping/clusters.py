@@ -54,7 +54,7 @@ class AverageLinkage:
             linkage=self.linkage,
             distance_threshold=self.distance,
         )
-        return _numbered(model.fit(distances(vectors)).labels_)
+        return _as_labels(model.fit(distances(vectors)).labels_)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class KMeans:
                 # The same distances in n numbers: the rows in a basis of what they span.
                 triangle: Any = np.linalg.qr(rows.T, mode="r")
                 rows = triangle.T
-            return _numbered(model.fit(rows).labels_)
+            return _as_labels(model.fit(rows).labels_)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,7 @@ class Hdbscan:
         with warnings.catch_warnings():
             # Vectors that are all the same lie infinitely dense; that divides by zero inside.
             warnings.simplefilter("ignore", RuntimeWarning)
-            return _numbered(model.fit(distances(vectors)).labels_)
+            return _as_labels(model.fit(distances(vectors)).labels_)
 
 
 def distances(vectors: Float32s) -> Floats:
@@ -151,7 +151,7 @@ def distances(vectors: Float32s) -> Floats:
     return out
 
 
-def _numbered(labels: NDArray[Any]) -> Longs:
+def _as_labels(labels: NDArray[Any]) -> Longs:
     return np.asarray(labels, np.int64)
 
 

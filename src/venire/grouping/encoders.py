@@ -15,7 +15,7 @@ from venire import plugins
 from venire.arrays import Float32s
 from venire.errors import BadImage, BadSetting, DataError, UnknownName
 from venire.grouping.images import open_image
-from venire.grouping.vectors import Vectors, joined
+from venire.grouping.vectors import Vectors, join_vectors
 from venire.progress import Event, Progress, silent
 from venire.tables.schema import counted
 
@@ -38,7 +38,7 @@ class Encoder(Protocol):
         """Return the vectors of some documents [n, d]."""
 
 
-def named(name: str) -> Encoder:
+def load_encoder(name: str) -> Encoder:
     """Return the encoder registered under a name, with its defaults.
 
     Raises
@@ -47,8 +47,8 @@ def named(name: str) -> Encoder:
 
     Examples
     --------
-    >>> from venire.grouping.encoders import named
-    >>> named("colour-histogram").reads
+    >>> from venire.grouping.encoders import load_encoder
+    >>> load_encoder("colour-histogram").reads
     'image'
     """
     made: Encoder = plugins.load("encoder", name)()
@@ -75,8 +75,8 @@ def parse_encoder(text: str) -> Encoder:
     if match is None:
         raise BadSetting(f"an encoder is written name or name(setting=value), not {text!r}")
     kind: Any = plugins.load("encoder", match[1])
-    defaults = {one.name: one.default for one in fields(kind)}
-    given: dict[str, Any] = {}
+    defaults = {field.name: field.default for field in fields(kind)}
+    settings: dict[str, Any] = {}
     for item in (match[2] or "").split(","):
         if not item.strip():
             continue
@@ -87,10 +87,10 @@ def parse_encoder(text: str) -> Encoder:
             raise UnknownName(f"setting of {match[1]}", name, list(defaults))
         kind_of: Any = type(defaults[name])
         try:
-            given[name] = kind_of(value)
+            settings[name] = kind_of(value)
         except ValueError:
             raise BadSetting(f"{match[1]}: {name} is a number, not {value!r}") from None
-    made: Encoder = kind(**given)
+    made: Encoder = kind(**settings)
     return made
 
 
@@ -125,11 +125,13 @@ def encode(
     """
     made = [known] if known is not None else []
     made += parts(encoder, documents, name=name, root=root, known=known, progress=progress)
-    done = joined(made, name)
-    at = done.rows(documents["doc_id"].to_list())
-    at = at[at >= 0]
-    ids = np.asarray(done.ids, dtype=object)[at] if at.size else ()
-    return Vectors(tuple(ids), done.array[at] if at.size else done.array, name, _few(done.notes))
+    done = join_vectors(made, name)
+    rows = done.rows(documents["doc_id"].to_list())
+    rows = rows[rows >= 0]
+    ids = np.asarray(done.ids, dtype=object)[rows] if rows.size else ()
+    return Vectors(
+        tuple(ids), done.array[rows] if rows.size else done.array, name, _few(done.notes)
+    )
 
 
 def parts(
@@ -176,8 +178,10 @@ def similarity(encoder: Encoder, texts: list[str], vectors: Vectors) -> Float32s
     """
     if not hasattr(encoder, "encode_queries"):
         raise BadSetting("this encoder knows documents only; it cannot tell how near a query is")
-    asked = Vectors.of([str(at) for at in range(len(texts))], encoder.encode_queries(texts))
-    near: Float32s = asked.array @ vectors.array.T
+    queries = Vectors.of(
+        [str(number) for number in range(len(texts))], encoder.encode_queries(texts)
+    )
+    near: Float32s = queries.array @ vectors.array.T
     return near
 
 
@@ -188,10 +192,10 @@ def _read(frame: pl.DataFrame, kind: str, root: Path) -> tuple[list[str], list[A
     notes: list[str] = []
     if kind == "text":
         title = frame["title"].fill_null("") if "title" in frame.columns else pl.lit("")
-        joined = frame.select(
+        with_titles = frame.select(
             pl.concat_str(title, pl.col("text").fill_null(""), separator=" ").alias("text")
         )
-        return frame["doc_id"].to_list(), joined["text"].str.strip_chars().to_list(), notes
+        return frame["doc_id"].to_list(), with_titles["text"].str.strip_chars().to_list(), notes
     for doc_id, path in frame.select("doc_id", "image").iter_rows():
         if not path:
             notes.append(f"{doc_id}: has no image; left out")

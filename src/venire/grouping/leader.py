@@ -99,11 +99,11 @@ class NearDuplicate:
 def _lead(cosine: NDArray[np.floating], least: float) -> Longs:
     out = np.empty(cosine.shape[0], np.int64)
     leaders: list[int] = []
-    for at in range(out.size):
-        near = cosine[at, leaders]
+    for row in range(out.size):
+        near = cosine[row, leaders]
         if near.size and near.max() >= least:
-            out[at] = int(near.argmax())
+            out[row] = int(near.argmax())
         else:
-            out[at] = len(leaders)
-            leaders.append(at)
+            out[row] = len(leaders)
+            leaders.append(row)
     return out

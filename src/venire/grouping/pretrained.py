@@ -60,9 +60,9 @@ class OpenClip:
             )
             tokenize = open_clip.get_tokenizer(self.model)
         except Exception as error:  # noqa: BLE001 - names, files and the network all fail differently
-            said = " ".join(str(error).split())
+            reason = " ".join(str(error).split())
             raise BadSetting(
-                f"OpenCLIP cannot load {self.model} with {self.pretrained!r}: {said}"
+                f"OpenCLIP cannot load {self.model} with {self.pretrained!r}: {reason}"
             ) from None
         model.eval()
         return torch, model, prepare, tokenize

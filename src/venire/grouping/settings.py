@@ -56,18 +56,18 @@ class Setting:
         method, values, caps = _read(text)
         kind: Any = plugins.load("grouper", method)
         defaults = {field.name: (float(getattr(kind(), field.name)),) for field in fields(kind)}
-        said = {name: values.get(name, default) for name, default in defaults.items()}
-        said |= {name: tried for name, tried in values.items() if name not in said}
-        if any(len(tried) != 1 for tried in said.values()) or len(caps or [None]) != 1:
+        complete = {name: values.get(name, default) for name, default in defaults.items()}
+        complete |= {name: tried for name, tried in values.items() if name not in complete}
+        if any(len(tried) != 1 for tried in complete.values()) or len(caps or [None]) != 1:
             raise BadSetting(f"one setting is meant, and {text!r} has several values")
-        pairs = tuple((name, tried[0]) for name, tried in said.items())
+        pairs = tuple((name, tried[0]) for name, tried in complete.items())
         return cls(method, pairs, (caps or [None])[0]).check()
 
     def __str__(self) -> str:
-        said = [f"{name}={value:g}" for name, value in self.values]
+        parts = [f"{name}={value:g}" for name, value in self.values]
         if self.cap is not None:
-            said.append(f"cap={self.cap}")
-        return f"{self.method}({','.join(said)})" if said else self.method
+            parts.append(f"cap={self.cap}")
+        return f"{self.method}({','.join(parts)})" if parts else self.method
 
     @property
     def uncapped(self) -> Setting:
@@ -79,16 +79,16 @@ class Setting:
         """The grouper, with its settings."""
         kind = plugins.load("grouper", self.method)
         known = {field.name: getattr(kind(), field.name) for field in fields(kind)}
-        given: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for name, value in self.values:
             if name not in known:
                 raise UnknownName(f"setting of {self.method}", name, [*known, "cap"])
             whole = isinstance(known[name], int)
             if whole and value != int(value):
                 raise BadSetting(f"{self.method}: {name} is a whole number, not {value:g}")
-            given[name] = int(value) if whole else float(value)
+            settings[name] = int(value) if whole else float(value)
         try:
-            made: Grouper = kind(**given)
+            made: Grouper = kind(**settings)
         except BadSetting as error:
             raise BadSetting(f"{self.method}: {error}") from None
         return made
@@ -156,8 +156,8 @@ def parse_methods(text: str, caps: Sequence[int | None] = (None,)) -> list[Setti
         names = list(values)
         for numbers in product(*values.values()):
             for cap in chosen:
-                one = Setting(method, tuple(zip(names, map(float, numbers), strict=True)), cap)
-                out[one.check()] = None
+                setting = Setting(method, tuple(zip(names, map(float, numbers), strict=True)), cap)
+                out[setting.check()] = None
     if not out:
         raise BadSetting(f"no method is named; there are {', '.join(plugins.names('grouper'))}")
     return list(out)
@@ -201,25 +201,25 @@ def _read(text: str) -> tuple[str, dict[str, tuple[float, ...]], list[int | None
     for item in (match[2] or "").split(","):
         if not item.strip():
             continue
-        name, equals, said = (word.strip() for word in item.partition("="))
-        if not equals or not said:
+        name, equals, listed = (word.strip() for word in item.partition("="))
+        if not equals or not listed:
             raise BadSetting(f"{match[1]}: {item.strip()!r} is not written name=value|value")
         if name == "cap":
-            caps = [_cap(one) for one in said.split("|")]
+            caps = [_cap(text) for text in listed.split("|")]
             continue
         try:
-            values[name] = tuple(float(one) for one in said.split("|"))
+            values[name] = tuple(float(text) for text in listed.split("|"))
         except ValueError:
-            raise BadSetting(f"{match[1]}: {name}={said} is not made of numbers") from None
+            raise BadSetting(f"{match[1]}: {name}={listed} is not made of numbers") from None
     return match[1], values, caps
 
 
-def words(setting: Setting, current: Setting | None = None) -> str:
+def describe_setting(setting: Setting, current: Setting | None = None) -> str:
     """Return the setting as a sentence names it.
 
     Examples
     --------
-    >>> words(Setting.parse("average-linkage(distance=0.2,cap=16)"))
+    >>> describe_setting(Setting.parse("average-linkage(distance=0.2,cap=16)"))
     'average linkage at 0.2, groups of at most 16'
     """
     text = setting.method.replace("-", " ") if setting.method not in _KEPT else setting.method

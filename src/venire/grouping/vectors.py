@@ -15,7 +15,7 @@ from venire.errors import BadLine, DataError, DuplicateRows, MissingColumns
 from venire.formats import read_frame, write_frame
 from venire.tables.schema import counted
 
-SAID = 3
+LISTED_IDS = 3
 """Ids that a note names before it counts."""
 
 
@@ -70,19 +70,19 @@ class Vectors:
         twice = pl.Series(list(ids), dtype=pl.String).is_duplicated()
         if twice.any():
             raise DuplicateRows((str(names[int(twice.arg_true()[0])]),), name, None, "stands twice")
-        said = list(notes)
+        all_notes = list(notes)
         good = np.isfinite(array).all(axis=1)
         if not good.all():
-            said.append(_left_out(names[~good], "vectors hold NaN or infinity", name))
+            all_notes.append(_left_out(names[~good], "vectors hold NaN or infinity", name))
             array, names = array[good], names[good]
         length = np.linalg.norm(array.astype(np.float64), axis=1)
         if (length == 0).any():
-            said.append(
+            all_notes.append(
                 f"{name}: {counted(int((length == 0).sum()), 'vector')} of zeros; "
                 "such a document is like no other"
             )
         unit = array / np.where(length == 0, 1.0, length)[:, None]
-        return cls(tuple(map(str, names)), unit.astype(np.float32), encoder, tuple(said))
+        return cls(tuple(map(str, names)), unit.astype(np.float32), encoder, tuple(all_notes))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -96,8 +96,8 @@ class Vectors:
         """Return the row of each id, -1 where it has no vector."""
         table = pl.DataFrame({"id": self.ids}, schema={"id": pl.String}).with_row_index("row")
         asked = pl.DataFrame({"id": list(ids)}, schema={"id": pl.String})
-        found = asked.join(table, on="id", how="left", maintain_order="left")
-        return found["row"].cast(pl.Int64).fill_null(-1).to_numpy()
+        rows = asked.join(table, on="id", how="left", maintain_order="left")
+        return rows["row"].cast(pl.Int64).fill_null(-1).to_numpy()
 
     def write(self, path: str | Path) -> None:
         """Write ``doc_id, encoder, vector`` as Parquet.
@@ -116,7 +116,7 @@ class Vectors:
         write_frame(frame.with_columns(pl.lit(self.encoder).alias("encoder")), path)
 
 
-def joined(parts: Sequence[Vectors], encoder: str) -> Vectors:
+def join_vectors(parts: Sequence[Vectors], encoder: str) -> Vectors:
     """Return the vectors of all parts, as when some were computed later.
 
     Raises
@@ -179,13 +179,15 @@ def read_vectors(
     if not fits.all():
         odd = frame.filter(~fits)["doc_id"].cast(pl.String).to_numpy()
         notes.append(_left_out(odd, f"vectors do not have {width} numbers", name))
-    kept = frame.filter(fits)
-    array = kept["vector"].explode().to_numpy().reshape(-1, width) if width else np.zeros((0, 0))
+    complete = frame.filter(fits)
+    array = (
+        complete["vector"].explode().to_numpy().reshape(-1, width) if width else np.zeros((0, 0))
+    )
     encoder = "precomputed"
-    if "encoder" in kept.columns and kept["encoder"].n_unique() == 1:
-        encoder = str(kept["encoder"][0])
+    if "encoder" in complete.columns and complete["encoder"].n_unique() == 1:
+        encoder = str(complete["encoder"][0])
     return Vectors.of(
-        kept["doc_id"].cast(pl.String).to_list(), array, encoder=encoder, notes=notes, name=name
+        complete["doc_id"].cast(pl.String).to_list(), array, encoder=encoder, notes=notes, name=name
     )
 
 
@@ -208,5 +210,5 @@ def _read_npy(path: Path, ids: Sequence[str] | None, name: str) -> Vectors:
 
 
 def _left_out(ids: NDArray[np.object_], why: str, name: str) -> str:
-    first = ", ".join(map(str, ids[:SAID])) + (", ..." if len(ids) > SAID else "")
+    first = ", ".join(map(str, ids[:LISTED_IDS])) + (", ..." if len(ids) > LISTED_IDS else "")
     return f"{name}: {counted(len(ids), 'document')} left out, whose {why}: {first}"

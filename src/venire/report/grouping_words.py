@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from venire.grouping.settings import ONE, Setting, words
+from venire.grouping.settings import ONE, Setting, describe_setting
 from venire.simulation.grouping.annotators import GroupedAnnotator
 from venire.simulation.grouping.recommend import Recommendation
 from venire.tables.schema import counted
@@ -157,7 +157,7 @@ def short(setting: str) -> str:
 def named(setting: str) -> str:
     """Return a setting in words; a name that is none stays as it is."""
     try:
-        return words(Setting.parse(setting))
+        return describe_setting(Setting.parse(setting))
     except (LookupError, ValueError):
         return setting
 

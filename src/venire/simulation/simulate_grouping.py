@@ -24,7 +24,7 @@ from venire.formats.load import (
     load_judgments,
     load_qrels,
 )
-from venire.grouping.encoders import Encoder, encode, named, parse_encoder
+from venire.grouping.encoders import Encoder, encode, load_encoder, parse_encoder
 from venire.grouping.settings import Setting, parse_methods, read_caps
 from venire.grouping.vectors import Vectors, read_vectors
 from venire.pooling.base import Lists
@@ -311,7 +311,7 @@ def _make_groupings(
         table = encoding.encode(encoder, model, used)
         pools = near_queries(model, collection.topics, pools, table)
     if "hashes" in needs:
-        hashes = table if encoder == HASH else encoding.encode(HASH, named(HASH), used)
+        hashes = table if encoder == HASH else encoding.encode(HASH, load_encoder(HASH), used)
     return Groupings(pools, table, hashes)
 
 

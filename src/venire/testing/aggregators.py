@@ -70,15 +70,17 @@ def _ids(aggregator: Any, seed: int) -> None:
     judgments, _ = crowd(seed)
     first = in_order(aggregator.fit(judgments, seed=seed))
     frame = judgments.frame
-    number = {name: at for at, name in enumerate(frame["annotator_id"].unique().sort())}
+    numbers = {name: number for number, name in enumerate(frame["annotator_id"].unique().sort())}
     renamed = frame.with_columns(
         pl.col("annotator_id").replace_strict(
-            {name: 1000 - at for name, at in number.items()}, return_dtype=pl.Int64
+            {name: 1000 - number for name, number in numbers.items()}, return_dtype=pl.Int64
         )
     )
     second = aggregator.fit(Judgments.of(renamed, scale=judgments.scale), seed=seed)
     back = second.annotators.with_columns(
-        pl.col("annotator_id").replace_strict({str(1000 - at): name for name, at in number.items()})
+        pl.col("annotator_id").replace_strict(
+            {str(1000 - number): name for name, number in numbers.items()}
+        )
     )
     same(first, replace(second, annotators=back), "annotators renamed")
 
@@ -112,10 +114,10 @@ def _order_of_many(aggregator: Any, seed: int) -> None:
     """An item whose first labels are outweighed by later ones follows the majority."""
     rows = [(f"q{m}", f"d{m}", f"w{n:03d}", m % 2) for m in range(20) for n in range(100)]
     for names in (range(100), range(99, -1, -1)):
-        split = [("q", "split", f"w{n:03d}", int(at >= 40)) for at, n in enumerate(names)]
+        split = [("q", "split", f"w{n:03d}", int(number >= 40)) for number, n in enumerate(names)]
         frame = pl.DataFrame([*rows, *split], schema=[*PAIR, "annotator_id", "label"], orient="row")
-        found = aggregator.fit(Judgments.of(frame, scale="0,1"), seed=seed).frame
-        mode = found.filter(pl.col("doc_id") == "split")["mode"].item()
+        fitted = aggregator.fit(Judgments.of(frame, scale="0,1"), seed=seed).frame
+        mode = fitted.filter(pl.col("doc_id") == "split")["mode"].item()
         require(mode == 1.0, f"60 of 100 equal annotators say 1, and the grade is {mode}")
 
 
@@ -194,7 +196,7 @@ def _heavy_item(aggregator: Any, seed: int) -> None:
         {
             "query_id": ["q0"] * 5000,
             "doc_id": ["heavy"] * 5000,
-            "annotator_id": [f"h{at}" for at in range(5000)],
+            "annotator_id": [f"h{number}" for number in range(5000)],
             "label": label,
         }
     )
@@ -209,8 +211,8 @@ def _every_item(aggregator: Any, seed: int) -> None:
     judgments, _ = crowd(seed)
     posterior = aggregator.fit(judgments, seed=seed)
     sane(posterior, judgments.codes.n_items, judgments.codes.n_annotators)
-    there = judgments.frame.select(PAIR).unique()
-    same = there.join(posterior.items, on=PAIR, how="inner").height == there.height
+    judged = judgments.frame.select(PAIR).unique()
+    same = judged.join(posterior.items, on=PAIR, how="inner").height == judged.height
     require(same, "items were dropped or invented")
     require(
         int(posterior.items["judgments"].sum()) == len(judgments), "judgments were lost on the way"
@@ -279,7 +281,7 @@ def _never_falls(aggregator: Any, seed: int) -> None:
         )
 
 
-def _converged(aggregator: Any, seed: int) -> None:
+def _check_converged(aggregator: Any, seed: int) -> None:
     """Running out of iterations is not convergence."""
     if not hasattr(aggregator, "max_iterations"):
         raise DoesNotApply
@@ -288,8 +290,8 @@ def _converged(aggregator: Any, seed: int) -> None:
     short = replace(aggregator, max_iterations=2, **fine)
     posterior = short.fit(judgments, seed=seed)
     require(not posterior.converged, "'converged' after running out of iterations")
-    said = any("NOT converged" in note for note in posterior.notes)
-    require(said, "no note says that it did not converge")
+    is_noted = any("NOT converged" in note for note in posterior.notes)
+    require(is_noted, "no note says that it did not converge")
 
 
 def _distinct_starts(aggregator: Any, seed: int) -> None:
@@ -345,7 +347,7 @@ CHECKS: list[tuple[str, Callable[[Any, int], None]]] = [
     ("recovers the truth", _recovers),
     ("any number of shards", _shards),
     ("the bound never falls", _never_falls),
-    ("converged only if so", _converged),
+    ("converged only if so", _check_converged),
     ("distinct starts", _distinct_starts),
     ("known grades", _gold),
     ("warm start", _warm),

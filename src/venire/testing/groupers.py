@@ -78,17 +78,17 @@ def _labels(grouper: Any, seed: int) -> None:
 def _twice(grouper: Any, seed: int) -> None:
     vectors, _ = vectors_for(grouper, 6, 9, seed)
     first = finish(grouper.group(vectors))
-    before = _drawn()
+    before = _random_state()
     require(bool(np.array_equal(first, finish(grouper.group(vectors)))), "two calls differ")
-    require(_drawn() == before, "it draws from numpy's global random numbers")
+    require(_random_state() == before, "it draws from numpy's global random numbers")
 
 
-def _drawn() -> str:
+def _random_state() -> str:
     """Return where numpy's global random numbers stand; their use is what is looked for."""
     return str(np.random.get_state())  # noqa: NPY002
 
 
-def _unchanged(grouper: Any, seed: int) -> None:
+def _check_unchanged(grouper: Any, seed: int) -> None:
     vectors, _ = vectors_for(grouper, 3, 9, seed)
     before, settings = vectors.copy(), repr(grouper)
     grouper.group(vectors)
@@ -132,7 +132,7 @@ def _grid(grouper: Any, seed: int) -> None:
 CHECKS: tuple[tuple[str, Callable[[Any, int], None]], ...] = (
     ("labels", _labels),
     ("two calls", _twice),
-    ("nothing changed", _unchanged),
+    ("nothing changed", _check_unchanged),
     ("small pools", _small),
     ("equal documents", _alike),
     ("pure", _pure),

@@ -86,13 +86,13 @@ def test_values_in_other_languages_are_counted():
 def test_long_and_many_values_are_cut_and_said():
     lines = [f'<{E}a> <{E}p> "{n:02} {"word " * 100}"' for n in range(12)]
     (row,) = table(*lines).rows
-    assert (len(row.values), row.more) == (10, 2)
+    assert (len(row.values), row.omitted) == (10, 2)
     assert row.values[0].short.endswith("word…")
     assert len(row.values[0].full) == 503
     (row,) = table(*lines, limit=None).rows
-    assert (len(row.values), row.more) == (12, 0)
+    assert (len(row.values), row.omitted) == (12, 0)
     many = table(*(f'<{E}a> <{E}p{n}> "x"' for n in range(250)))
-    assert (len(many.rows), many.more) == (200, 50)
+    assert (len(many.rows), many.omitted) == (200, 50)
 
 
 def test_blank_nodes_are_inlined_one_level_and_cycles_stop():

@@ -7,7 +7,7 @@ import pytest
 from venire import plugins
 from venire.errors import BadSetting, DataError, DuplicateRows, UnknownName
 from venire.grouping import encoders
-from venire.grouping.vectors import Vectors, joined, read_vectors
+from venire.grouping.vectors import Vectors, join_vectors, read_vectors
 
 PIL = pytest.importorskip("PIL", reason="images need the extra [images]")
 from PIL import Image  # noqa: E402
@@ -66,7 +66,7 @@ def test_image_encoders_go_on_past_what_is_broken(images, name):
     root, documents = images
     events = []
     made = encoders.encode(
-        encoders.named(name), documents, name=name, root=root, progress=events.append
+        encoders.load_encoder(name), documents, name=name, root=root, progress=events.append
     )
     assert made.ids == (*(f"d{at}" for at in range(6)), "dot")
     np.testing.assert_allclose(np.linalg.norm(made.array, axis=1), 1, rtol=1e-5)
@@ -79,7 +79,7 @@ def test_image_encoders_go_on_past_what_is_broken(images, name):
     assert "dot: dot.png is a single pixel" in said
     # What is known is not read again.
     again = encoders.encode(
-        encoders.named(name), documents.head(6), name=name, root="/nowhere", known=made
+        encoders.load_encoder(name), documents.head(6), name=name, root="/nowhere", known=made
     )
     assert again.ids == made.ids[:6]
     np.testing.assert_array_equal(again.array, made.array[:6])
@@ -90,7 +90,10 @@ def test_hashes_are_those_of_imagehash(images):
 
     root, documents = images
     made = encoders.encode(
-        encoders.named("perceptual-hash"), documents.head(6), name="perceptual-hash", root=root
+        encoders.load_encoder("perceptual-hash"),
+        documents.head(6),
+        name="perceptual-hash",
+        root=root,
     )
     theirs = [imagehash.phash(Image.open(root / path)) for path in documents["image"][:6]]
     apart = np.array([[a - b for b in theirs] for a in theirs])
@@ -114,7 +117,7 @@ def test_wordllama_knows_queries():
         {"doc_id": ["a", "b", "c"], "title": ["wings", None, "bread"],
          "text": ["lift of a thin wing", "the lift of thin wings", "yeast and flour"]}
     )  # fmt: skip
-    encoder = encoders.named("wordllama")
+    encoder = encoders.load_encoder("wordllama")
     made = encoders.encode(encoder, documents, name="wordllama")
     assert made.array.shape == (3, 256)
     near = made.array @ made.array.T
@@ -167,9 +170,11 @@ def test_encoders_with_settings():
 
 def test_no_text_image_encoder_no_similarity():
     with pytest.raises(BadSetting, match="documents only"):
-        encoders.similarity(encoders.named("colour-histogram"), ["q"], Vectors.of([], np.eye(0)))
+        encoders.similarity(
+            encoders.load_encoder("colour-histogram"), ["q"], Vectors.of([], np.eye(0))
+        )
     with pytest.raises(UnknownName, match="Did you mean 'colour-histogram'"):
-        encoders.named("color-histogram")
+        encoders.load_encoder("color-histogram")
 
 
 def test_vectors_from_files(tmp_path):
@@ -197,9 +202,9 @@ def test_vectors_from_files(tmp_path):
 def test_parts_can_be_kept_one_by_one():
     pytest.importorskip("wordllama", reason="needs the extra [text]")
     documents = pl.DataFrame({"doc_id": [f"d{at}" for at in range(70)], "text": ["wing"] * 70})
-    encoder = encoders.named("wordllama")
+    encoder = encoders.load_encoder("wordllama")
     kept = [next(encoders.parts(encoder, documents, name="w"))]
-    rest = encoders.parts(encoder, documents, name="w", known=joined(kept, "w"))
+    rest = encoders.parts(encoder, documents, name="w", known=join_vectors(kept, "w"))
     assert [len(part) for part in (*kept, *rest)] == [32, 32, 6]
 
 
@@ -225,7 +230,7 @@ def test_mistakes_in_vectors(tmp_path):
     with pytest.raises(DuplicateRows, match="a stands twice"):
         Vectors.of(["a", "a"], np.eye(2))
     with pytest.raises(DataError, match="cannot stand in one table"):
-        joined(
+        join_vectors(
             [Vectors.of(["a"], np.ones((1, 2))), Vectors.of(["b"], np.ones((1, 3)))], "precomputed"
         )
     with pytest.raises(DataError, match=r"\.parquet"):

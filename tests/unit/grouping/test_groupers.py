@@ -9,7 +9,7 @@ from venire.grouping.base import finish
 from venire.grouping.clusters import AverageLinkage, CompleteLinkage, Hdbscan, KMeans, distances
 from venire.grouping.distribution import cosine_distribution
 from venire.grouping.leader import Leader, NearDuplicate
-from venire.grouping.settings import Setting, grid, parse_methods, read_caps, words
+from venire.grouping.settings import Setting, describe_setting, grid, parse_methods, read_caps
 from venire.testing import check_grouper
 from venire.testing.groupers import vectors_for
 from venire.testing.rules import Nonconforming
@@ -143,7 +143,7 @@ def test_settings_parse_and_print_as_themselves():
         "leader(cosine=0.9,cap=8)", "leader(cosine=0.9)", "leader(cosine=0.8,cap=8)",
         "leader(cosine=0.8)", "one-at-a-time",
     ]  # fmt: skip
-    assert words(Setting.parse("k-means(size=4)")) == "k-means at 4"
+    assert describe_setting(Setting.parse("k-means(size=4)")) == "k-means at 4"
 
 
 @pytest.mark.parametrize(

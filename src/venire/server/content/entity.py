@@ -59,7 +59,7 @@ class EntityRow:
         Its URI, as text.
     group : "type", "label", "description" or "other"
     values : tuple of EntityValue
-    more : int
+    omitted : int
         Values that the limit left out.
     other_languages : int
         Values left out because they are in a language that was not asked for.
@@ -69,7 +69,7 @@ class EntityRow:
     property: str
     group: str
     values: tuple[EntityValue, ...]
-    more: int = 0
+    omitted: int = 0
     other_languages: int = 0
 
 
@@ -86,7 +86,7 @@ class EntityTable:
     uri : str or None
         The same, only where it is a sound http or https address.
     rows : tuple of EntityRow
-    more : int
+    omitted : int
         Properties beyond the first 200.
     """
 
@@ -94,7 +94,7 @@ class EntityTable:
     id: str
     uri: str | None
     rows: tuple[EntityRow, ...]
-    more: int = 0
+    omitted: int = 0
 
 
 def show_entity(
@@ -146,7 +146,7 @@ def show_entity(
         id=harmless(uri),
         uri=sound_address(uri),
         rows=tuple(rows[:MOST_ROWS]),
-        more=max(0, len(rows) - MOST_ROWS),
+        omitted=max(0, len(rows) - MOST_ROWS),
     )
 
 
@@ -182,9 +182,9 @@ class _View:
         placed = []
         for uri, terms in values.items():
             label = self.property_name(uri)
-            group, at = place(uri, label)
-            placed.append((at, self.row(label, uri, group, terms, inside=inside)))
-        return [row for _, row in sorted(placed, key=lambda one: one[0])]
+            group, order = place(uri, label)
+            placed.append((order, self.row(label, uri, group, terms, inside=inside)))
+        return [row for _, row in sorted(placed, key=lambda item: item[0])]
 
     def property_name(self, uri: str) -> str:
         """Return the name of a property: a well-known one, its label, its local name."""
@@ -192,7 +192,7 @@ class _View:
         if known is not None:
             return known
         term = Term("uri", uri)
-        if any(one in LABELS for one, _ in self.of.get(term, ())):
+        if any(predicate in LABELS for predicate, _ in self.of.get(term, ())):
             return self.name(term)
         words = _one_line(local_name(uri)).split(" ")
         return " ".join(word if word[1:] != word[1:].lower() else word.lower() for word in words)
@@ -206,18 +206,18 @@ class _View:
         if best > len(self.languages):
             # No language that was asked for: the first there is, by its tag.
             tag = min(term.language for term in terms)
-            kept = [term for term in terms if not self.languages or term.language == tag]
+            chosen = [term for term in terms if not self.languages or term.language == tag]
         else:
-            kept = [term for term in terms if self.rank(term) <= worst]
-        kept.sort(key=lambda term: (self.rank(term), self.text(term).casefold(), term))
-        shown = kept if self.limit is None else kept[: self.limit]
+            chosen = [term for term in terms if self.rank(term) <= worst]
+        chosen.sort(key=lambda term: (self.rank(term), self.text(term).casefold(), term))
+        shown = chosen if self.limit is None else chosen[: self.limit]
         return EntityRow(
             label=label,
             property=harmless(uri),
             group=group,
             values=tuple(self.value(term, inside=inside) for term in shown),
-            more=len(kept) - len(shown),
-            other_languages=len(terms) - len(kept),
+            omitted=len(chosen) - len(shown),
+            other_languages=len(terms) - len(chosen),
         )
 
     def text(self, term: Term) -> str:

@@ -89,11 +89,11 @@ def _depth(source: str) -> int:
     """Return how deep elements can be inside each other, at most."""
     open_: Counter[str] = Counter()
     depth = deepest = 0
-    for found in _TAG.finditer(source):
-        name = found[2].lower()
+    for tag in _TAG.finditer(source):
+        name = tag[2].lower()
         if name in _CLOSED:
             continue
-        if not found[1]:
+        if not tag[1]:
             open_[name] += 1
             depth += 1
             deepest = max(deepest, depth)

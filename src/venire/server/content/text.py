@@ -92,12 +92,12 @@ def show_text(title: str | None, body: str | None, query: str | None) -> ShownTe
     head, _ = terms.mark(" ".join(harmless(title or "").split()))
     paragraphs = []
     best, densest = (0, 0), None
-    for at, paragraph in enumerate(_paragraphs(harmless(body or ""))):
+    for number, paragraph in enumerate(_paragraphs(harmless(body or ""))):
         segments, hits = terms.mark(paragraph)
         paragraphs.append(segments)
         score = _density(hits)
         if score > best:
-            best, densest = score, at
+            best, densest = score, number
     return ShownText(head, tuple(paragraphs), densest)
 
 
@@ -134,7 +134,7 @@ def _token(text: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _unspaced() -> re.Pattern[str]:
+def _unspaced_pattern() -> re.Pattern[str]:
     return re.compile(f"[{_UNSPACED}]")
 
 
@@ -163,13 +163,13 @@ class _Terms:
     def __init__(self, query: str) -> None:
         query = query[: MOST_TERMS * 100]
         tokens = list(dict.fromkeys(_token(query).findall(query)))
-        runs = [token for token in tokens if _unspaced().match(token)]
-        words = [token for token in tokens if not _unspaced().match(token)]
+        runs = [token for token in tokens if _unspaced_pattern().match(token)]
+        words = [token for token in tokens if not _unspaced_pattern().match(token)]
         telling = [word for word in words if fold(word) not in _COMMON]
         words = telling if telling or runs else words
         self.stems = frozenset(_stems(words)[:MOST_TERMS])
         pairs = dict.fromkeys(
-            run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))
+            run[start : start + 2] for run in runs for start in range(max(1, len(run) - 1))
         )
         some = [re.escape(pair) for pair in list(pairs)[:MOST_TERMS]]
         self.pairs = re.compile(f"(?=({'|'.join(some)}))") if some else None
@@ -179,10 +179,10 @@ class _Terms:
         """Return (begin, end, term) of what is marked in a word."""
         if stem in self.stems:
             return ((0, len(word), stem),)
-        if self.pairs is None or not _unspaced().match(word):
+        if self.pairs is None or not _unspaced_pattern().match(word):
             return ()
-        found = self.pairs.finditer(word)
-        return tuple((one.start(), one.start() + len(one[1]), one[1]) for one in found)
+        matches = self.pairs.finditer(word)
+        return tuple((match.start(), match.start() + len(match[1]), match[1]) for match in matches)
 
     def __bool__(self) -> bool:
         return bool(self.stems or self.pairs)
@@ -199,15 +199,15 @@ class _Terms:
         known = self.known
         new = list({part for part in parts[1::2] if part not in known})
         known.update(zip(new, map(self._of, new, _stems(new)), strict=True))
-        found = [at for at in range(1, len(parts), 2) if known[parts[at]]]
-        if not found:
+        marked_parts = [number for number in range(1, len(parts), 2) if known[parts[number]]]
+        if not marked_parts:
             return (Segment(text, marked=False),), []
         starts = [0, *accumulate(map(len, parts))]
-        for number in found:
-            at, part = starts[number], parts[number]
+        for number in marked_parts:
+            start, part = starts[number], parts[number]
             for begin, end, term in known[part]:
-                spans.append((at + begin, at + end))
-                hits.append((at + begin, term))
+                spans.append((start + begin, start + end))
+                hits.append((start + begin, term))
         return _segments(text, spans), hits
 
 
@@ -220,14 +220,14 @@ def _segments(text: str, spans: list[tuple[int, int]]) -> Line:
         else:
             joined.append([begin, end])
     out = []
-    at = 0
+    position = 0
     for begin, end in joined:
-        if begin > at:
-            out.append(Segment(text[at:begin], marked=False))
+        if begin > position:
+            out.append(Segment(text[position:begin], marked=False))
         out.append(Segment(text[begin:end], marked=True))
-        at = end
-    if at < len(text):
-        out.append(Segment(text[at:], marked=False))
+        position = end
+    if position < len(text):
+        out.append(Segment(text[position:], marked=False))
     return tuple(out)
 
 
@@ -277,9 +277,9 @@ def _hard_wrapped(lines: list[str]) -> bool:
 
 def _short(text: str) -> list[str]:
     out = []
-    at = 0
-    while len(text) - at > LONGEST:
-        piece = text[at : at + LONGEST]
+    position = 0
+    while len(text) - position > LONGEST:
+        piece = text[position : position + LONGEST]
         half = LONGEST // 2
         for end in ("\n", ". ", "。", " "):
             cut = piece.rfind(end, half)
@@ -287,6 +287,6 @@ def _short(text: str) -> list[str]:
                 break
         cut = cut + len(end) if cut >= 0 else LONGEST
         out.append(piece[:cut].strip())
-        at += cut
-    out.append(text[at:].strip())
-    return [one for one in out if one]
+        position += cut
+    out.append(text[position:].strip())
+    return [paragraph for paragraph in out if paragraph]

@@ -16,18 +16,23 @@ _DBO = "http://dbpedia.org/ontology/"
 
 TYPE = f"{RDF}type"
 GROUPS: dict[str, tuple[str, ...]] = {
-    "type": (TYPE, f"{_DC}type", f"{_TERMS}type", *(f"{one}additionalType" for one in _SCHEMA)),
+    "type": (
+        TYPE,
+        f"{_DC}type",
+        f"{_TERMS}type",
+        *(f"{schema}additionalType" for schema in _SCHEMA),
+    ),
     "label": (
         *LABELS,
         f"{_SKOS}altLabel",
-        *(f"{one}alternateName" for one in _SCHEMA),
+        *(f"{schema}alternateName" for schema in _SCHEMA),
         f"{_FOAF}nick",
         f"{_FOAF}givenName",
         f"{_FOAF}familyName",
     ),
     "description": (
         f"{_DBO}abstract",
-        *(f"{one}description" for one in _SCHEMA),
+        *(f"{schema}description" for schema in _SCHEMA),
         f"{_TERMS}description",
         f"{_DC}description",
         f"{_TERMS}abstract",
@@ -44,7 +49,7 @@ _FIRST = (
 )  # fmt: skip
 """Names of other properties that come first, in this order; then the rest by name."""
 _LAST = tuple(
-    f"{one}" for one in (
+    f"{uri}" for uri in (
         f"{_OWL}sameAs", f"{_RDFS}seeAlso", f"{_SKOS}exactMatch", f"{_SKOS}closeMatch",
         f"{_RDFS}isDefinedBy", f"{_FOAF}isPrimaryTopicOf", f"{_DBO}wikiPageWikiLink",
         f"{_DBO}wikiPageExternalLink", f"{_DBO}wikiPageID", f"{_DBO}wikiPageRevisionID",
@@ -60,9 +65,9 @@ _PLAIN = {
     f"{_SKOS}altLabel": "other name",
     f"{_OWL}sameAs": "same as",
     f"{_RDFS}seeAlso": "see also",
-    **{f"{one}alternateName": "other name" for one in _SCHEMA},
+    **{f"{schema}alternateName": "other name" for schema in _SCHEMA},
 }
-_GROUP = {uri: (at, group, place) for at, (group, uris) in enumerate(GROUPS.items())
+_GROUP = {uri: (rank, group, place) for rank, (group, uris) in enumerate(GROUPS.items())
           for place, uri in enumerate(uris)}  # fmt: skip
 _REST = len(GROUPS)
 
@@ -75,8 +80,8 @@ def plain_name(uri: str) -> str | None:
 def place(uri: str, label: str) -> tuple[str, tuple[int, int, str, str]]:
     """Return the group of a property, and its place in the table."""
     if uri in _GROUP:
-        at, group, number = _GROUP[uri]
-        return group, (at, number, "", uri)
+        rank, group, number = _GROUP[uri]
+        return group, (rank, number, "", uri)
     if uri in _LAST:
         return "other", (_REST + 1, _LAST.index(uri), "", uri)
     name = label.casefold()

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, DataError
 from venire.formats.parquet import read_parquet
-from venire.grouping.encoders import Encoder, named, parts
-from venire.grouping.vectors import Vectors, joined
+from venire.grouping.encoders import Encoder, load_encoder, parts
+from venire.grouping.vectors import Vectors, join_vectors
 from venire.progress import Progress
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.part_writer import PartWriter
@@ -45,7 +45,7 @@ class EncodeJob(JobKind):
 
     def check(self, session: Session, study_id: str) -> None:
         """Refuse an unknown encoder, and one that reads no document of the study."""
-        encoder = named(self.encoder)
+        encoder = load_encoder(self.encoder)
         if to_encode(session, study_id, encoder.reads).is_empty():
             raise BadSetting(
                 f"must read documents of the study: {self.encoder} reads {encoder.reads}s, and no "
@@ -57,7 +57,7 @@ class EncodeJob(JobKind):
     def run(self, work: Work, progress: Progress) -> EncodeResult:
         """Encode the documents; documents that have a vector are not encoded again."""
         names = [self.encoder]
-        if self.hashes and named(self.encoder).reads == "image" and HASH not in names:
+        if self.hashes and load_encoder(self.encoder).reads == "image" and HASH not in names:
             names.append(HASH)
         rows: list[dict[str, Any]] = []
         notes: list[str] = []
@@ -80,7 +80,7 @@ run = EncodeJob
 
 def _encode_study(work: Work, name: str, progress: Progress) -> tuple[Vectors, str]:
     """Compute and store the vectors of one encoder; return them and added, changed or unchanged."""
-    encoder = named(name)
+    encoder = load_encoder(name)
     with work.store.reading() as session:
         documents = to_encode(session, work.study_id, encoder.reads)
         earlier = _read_stored(session, work.study_id, name, documents)
@@ -89,7 +89,7 @@ def _encode_study(work: Work, name: str, progress: Progress) -> tuple[Vectors, s
     if encoder.reads == "image" and work.store.media is None:
         raise DataError("This server has no media folder, so it cannot read the images.")
     fresh = _encode_rest(work, name, encoder, documents, earlier, progress)
-    vectors = _sort_vectors(joined([*earlier, *fresh], name), documents)
+    vectors = _sort_vectors(join_vectors([*earlier, *fresh], name), documents)
     sources = dict(zip(documents["doc_id"], documents["source"], strict=True))
     state = work.store.write(lambda session: put_vectors(session, work.study_id, vectors, sources))
     work.delete_parts(work.list_parts(f"{name}-"))
@@ -123,7 +123,7 @@ def _encode_rest(
     root = work.store.media or "."
     fresh: list[Vectors] = []
     with PartWriter[Vectors](
-        work, f"{name}-", lambda pieces: _encode_part(joined(pieces, name)), SAVE_SECONDS
+        work, f"{name}-", lambda pieces: _encode_part(join_vectors(pieces, name)), SAVE_SECONDS
     ) as writer:
         for vectors in parts(encoder, rest, name=name, root=root, progress=progress):
             fresh.append(vectors)
@@ -162,7 +162,7 @@ def _decode(content: bytes, name: str) -> Vectors:
     notes = tuple(frame["note"].drop_nulls())
     rows = frame.filter(pl.col("doc_id").is_not_null())
     if rows.is_empty():
-        return joined([Vectors.of([], rows["vector"].to_numpy().reshape(0, 0), notes=notes)], name)
+        return join_vectors([Vectors.of([], rows["vector"].to_numpy().reshape(0, 0), notes=notes)], name)
     width = len(rows["vector"][0])
     array = rows["vector"].explode().to_numpy().reshape(-1, width)
     return Vectors(tuple(rows["doc_id"]), array, name, notes)

@@ -75,5 +75,5 @@ def _render_values(row: Mapping[str, Any]) -> str:
             for part in value["rows"]
         )
         values.append(escape(value["short"]) + (f" ({inner})" if inner else ""))
-    hidden = f"<br>… and {row['more']} more" if row["more"] else ""
+    hidden = f"<br>… and {row['omitted']} more" if row["omitted"] else ""
     return "<br>".join(values) + hidden

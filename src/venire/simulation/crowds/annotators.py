@@ -124,7 +124,7 @@ def judge(
     attention = np.array([kind.attention for kind in crowd.values()])[who]
     seconds = rng.lognormal(np.log(4.0 + 16.0 * attention), 0.4)
     frame = grades.select("query_id", "doc_id")[item].with_columns(
-        pl.Series("annotator_id", [people[at] for at in who], dtype=pl.String),
+        pl.Series("annotator_id", [people[number] for number in who], dtype=pl.String),
         pl.Series("label", scale.array()[label]),
         pl.Series("seconds", np.round(seconds, 1)),
     )

@@ -107,7 +107,7 @@ def make_collection(
     )
     grades = _true_grades(rng, documents)
     doc_ids = [f"d{number:04d}" for number in range(1, documents + 1)]
-    texts = [_text(rng, grades[:, at]) for at in range(documents)]
+    texts = [_text(rng, grades[:, number]) for number in range(documents)]
     frame = pl.DataFrame(
         {
             "query_id": np.repeat(topics["query_id"].to_numpy(), documents),
@@ -145,12 +145,12 @@ def make_collection(
 def _true_grades(rng: np.random.Generator, documents: int) -> Longs:
     """Return the grade of every topic and document: one topic each, sometimes a second."""
     grades = np.zeros((len(SUBJECTS), documents), np.int64)
-    at = np.arange(documents)
-    own = at % len(SUBJECTS)
-    grades[own, at] = rng.choice([0, 1, 2, 3], documents, p=[0.15, 0.3, 0.35, 0.2])
+    document = np.arange(documents)
+    own = document % len(SUBJECTS)
+    grades[own, document] = rng.choice([0, 1, 2, 3], documents, p=[0.15, 0.3, 0.35, 0.2])
     other = (own + rng.integers(1, len(SUBJECTS), documents)) % len(SUBJECTS)
     touches = rng.random(documents) < 0.25
-    grades[other[touches], at[touches]] = 1
+    grades[other[touches], document[touches]] = 1
     return grades
 
 

@@ -143,12 +143,12 @@ def simulated_crowd(name: str, *, seed: int) -> tuple[Judgments, Qrels]:
 
     names = pl.DataFrame(
         {
-            "query_id": [f"q{at}" for at in topic],
-            "doc_id": [f"d{at}" for at in range(items)],
+            "query_id": [f"q{number}" for number in topic],
+            "doc_id": [f"d{number}" for number in range(items)],
         }
     )
     frame = names[item].with_columns(
-        pl.Series("annotator_id", [f"w{at}" for at in who], dtype=pl.String),
+        pl.Series("annotator_id", [f"w{number}" for number in who], dtype=pl.String),
         pl.Series("label", label),
     )
     qrels = Qrels.of(names.with_columns(pl.Series("relevance", truth)))

@@ -198,12 +198,12 @@ def with_bounds(chosen: Sequence[GroupedAnnotator]) -> list[GroupedAnnotator]:
     BadSetting
         For a name twice.
     """
-    bounds = {one.name: one for one in chosen if one.bound}
+    bounds = {kind.name: kind for kind in chosen if kind.bound}
     every = [
-        *(one for one in chosen if not one.bound),
+        *(kind for kind in chosen if not kind.bound),
         *(bounds.get(name) or annotator(name) for name in BOUNDS),
     ]
-    names = [one.name for one in every]
+    names = [kind.name for kind in every]
     for name in names:
         if names.count(name) > 1:
             raise BadSetting(f"two annotator types are named {name}")
@@ -214,8 +214,8 @@ def types_table() -> list[dict[str, str]]:
     """Return the values of the three types, a row a value, as the documentation shows them."""
     rows = []
     for row in numbers()["values"]:
-        said = {name.title(): _number(row[name]) for name in TYPES}
-        rows.append({"Value": row["words"], **said, "Source": row["source"]})
+        values = {name.title(): _number(row[name]) for name in TYPES}
+        rows.append({"Value": row["words"], **values, "Source": row["source"]})
     return rows
 
 
@@ -236,18 +236,18 @@ def _number(value: float) -> str:
 
 
 def _change(name: str, item: str) -> tuple[str, Any]:
-    key, equals, said = (word.strip() for word in item.partition("="))
-    if not equals or not said:
+    key, equals, text = (word.strip() for word in item.partition("="))
+    if not equals or not text:
         raise BadSetting(f"{name}: {item.strip()!r} is not written value=number")
     kinds = {field.name: field.type for field in fields(GroupedAnnotator)}
     kind = kinds.get(key, "float")
     words = {"true": True, "yes": True, "false": False, "no": False}
     try:
         if kind == "bool":
-            return key, words[said.lower()]
+            return key, words[text.lower()]
         if kind == "str":
-            return key, said
-        return key, int(said) if kind == "int" else float(said)
+            return key, text
+        return key, int(text) if kind == "int" else float(text)
     except (KeyError, ValueError):
         what = {"bool": "yes or no", "int": "a whole number"}.get(str(kind), "a number")
-        raise BadSetting(f"{name}: {key}={said} is not {what}") from None
+        raise BadSetting(f"{name}: {key}={text} is not {what}") from None

@@ -188,4 +188,4 @@ def majority_truth(judgments: Judgments, *, relevant_from: float = 1) -> Qrels:
 
 def default_types(pilots: list[Pilot] | None = None) -> list[GroupedAnnotator]:
     """Return the types that are on by default: the pilot's annotators, or Typical."""
-    return [one.type for one in pilots] if pilots else [annotator(DEFAULT)]
+    return [pilot.type for pilot in pilots] if pilots else [annotator(DEFAULT)]

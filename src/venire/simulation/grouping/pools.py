@@ -90,7 +90,7 @@ class GroupedPools:
         bare = frame["query_id"].n_unique() - len(names)
         if bare:
             notes.append(f"{counted(bare, 'query', 'queries')} without a label left out")
-        chosen = _drawn(names, queries, seed)
+        chosen = _draw_names(names, queries, seed)
         frame = frame.filter(pl.col("query_id").is_in(chosen.implode()))
         outside = pairs.filter(pl.col("query_id").is_in(chosen.implode())).join(
             frame, on=PAIR, how="anti"
@@ -116,10 +116,10 @@ class GroupedPools:
         if none.size == len(chosen):
             raise NoOverlap("no pool has a relevant image, so there is no recall to keep")
         if none.size:
-            said = ", ".join(chosen[none.tolist()][:3]) + (", ..." if none.size > 3 else "")
+            listed = ", ".join(chosen[none.tolist()][:3]) + (", ..." if none.size > 3 else "")
             notes.append(
                 f"{counted(int(none.size), 'query', 'queries')} without a relevant image count "
-                f"for time and not for recall: {said}"
+                f"for time and not for recall: {listed}"
             )
         return cls(
             tuple(chosen),
@@ -162,16 +162,16 @@ class GroupedPools:
         """The query of each image [N]."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.start))
 
-    def pool(self, at: int) -> tuple[str, ...]:
+    def pool(self, query: int) -> tuple[str, ...]:
         """Return the images of one query."""
-        return self.documents[self.start[at] : self.start[at + 1]]
+        return self.documents[self.start[query] : self.start[query + 1]]
 
-    def only(self, at: int) -> GroupedPools:
+    def only(self, query: int) -> GroupedPools:
         """Return the pool of one query alone."""
-        begin, end = int(self.start[at]), int(self.start[at + 1])
+        begin, end = int(self.start[query]), int(self.start[query + 1])
         return replace(
             self,
-            queries=(self.queries[at],),
+            queries=(self.queries[query],),
             documents=self.documents[begin:end],
             start=np.array([0, end - begin], np.int64),
             relevant=self.relevant[begin:end],
@@ -206,11 +206,11 @@ class Groupings:
         self.cache = {} if cache is None else cache
         self._rows: dict[str, Float32s] = {}
         notes = [*pools.notes]
-        for name, given in (("vectors", vectors), ("hashes", hashes)):
-            if given is None:
+        for name, vectors_of_kind in (("vectors", vectors), ("hashes", hashes)):
+            if vectors_of_kind is None:
                 continue
-            notes += given.notes
-            self._rows[name] = rows = _rows(given, pools.documents)
+            notes += vectors_of_kind.notes
+            self._rows[name] = rows = _rows(vectors_of_kind, pools.documents)
             without = int(np.isnan(rows[:, :1]).sum())
             if without:
                 what = "vector" if name == "vectors" else "hash"
@@ -237,24 +237,24 @@ class Groupings:
                     + ("give vectors or an encoder" if needs == "vectors" else "images to hash")
                 )
 
-    def of(self, setting: Setting, at: int) -> Longs:
+    def of(self, setting: Setting, query: int) -> Longs:
         """Return the groups of one query's pool [n]; ``-1`` is single."""
         from venire.grouping.base import finish
 
         pools = self.pools
-        key = (str(setting.uncapped), pools.queries[at])
+        key = (str(setting.uncapped), pools.queries[query])
         if key not in self.cache:
             self.check([setting])
-            begin, end = pools.start[at], pools.start[at + 1]
+            begin, end = pools.start[query], pools.start[query + 1]
             rows = self._rows.get(setting.grouper.needs)
             some = np.zeros((end - begin, 1), np.float32) if rows is None else rows[begin:end]
             self.cache[key] = setting.uncapped.group(some)
         return finish(np.asarray(self.cache[key]), setting.cap)
 
-    def only(self, at: int) -> Groupings:
+    def only(self, query: int) -> Groupings:
         """Return the groupings of one query alone, with nothing computed yet."""
-        some = Groupings(self.pools.only(at))
-        begin, end = self.pools.start[at], self.pools.start[at + 1]
+        some = Groupings(self.pools.only(query))
+        begin, end = self.pools.start[query], self.pools.start[query + 1]
         some._rows = {name: rows[begin:end] for name, rows in self._rows.items()}
         return some
 
@@ -262,9 +262,9 @@ class Groupings:
         """Return the groups of all pools [N], numbered through; ``-1`` is single."""
         out = np.full(len(self.pools), -1, np.int64)
         number = 0
-        for at in range(len(self.pools.queries)):
-            labels = self.of(setting, at)
-            out[self.pools.start[at] : self.pools.start[at + 1]] = np.where(
+        for query in range(len(self.pools.queries)):
+            labels = self.of(setting, query)
+            out[self.pools.start[query] : self.pools.start[query + 1]] = np.where(
                 labels >= 0, labels + number, -1
             )
             number += int(labels.max(initial=-1)) + 1
@@ -275,8 +275,8 @@ class Groupings:
         self.check(settings)
         every = list(dict.fromkeys(setting.uncapped for setting in settings))
         for number, setting in enumerate(every, start=1):
-            for at in range(len(self.pools.queries)):
-                self.of(setting, at)
+            for query in range(len(self.pools.queries)):
+                self.of(setting, query)
             progress(Event("grouping", number, len(every), str(setting)))
 
     def cosines(self) -> pl.DataFrame:
@@ -308,8 +308,8 @@ def near_queries(
         return pools
     known = topics.filter(pl.col("query_id").is_in(pools.queries))
     inside = vectors.rows(list(dict.fromkeys(pools.documents)))
-    at = np.sort(inside[inside >= 0])
-    some = Vectors(tuple(vectors.ids[one] for one in at), vectors.array[at], vectors.encoder)
+    rows = np.sort(inside[inside >= 0])
+    some = Vectors(tuple(vectors.ids[row] for row in rows), vectors.array[rows], vectors.encoder)
     near = similarity(encoder, known["title"].to_list(), some)
     return pools.by_similarity(
         pl.DataFrame(
@@ -328,19 +328,19 @@ def with_always(settings: Sequence[Setting], current: Setting | None = None) -> 
     return list(dict.fromkeys([*first, *settings]))
 
 
-def _drawn(names: pl.Series, queries: int | None, seed: int) -> pl.Series:
+def _draw_names(names: pl.Series, queries: int | None, seed: int) -> pl.Series:
     if queries is None or queries >= len(names):
         return names
     if queries < 1:
         raise BadSetting(f"the number of queries is at least 1, not {queries}")
-    at = np.random.default_rng(seed).choice(len(names), queries, replace=False)
-    return names.gather(np.sort(at).tolist())
+    drawn = np.random.default_rng(seed).choice(len(names), queries, replace=False)
+    return names.gather(np.sort(drawn).tolist())
 
 
 def _rows(vectors: Vectors, documents: Sequence[str]) -> Float32s:
     """Return the vector of each document, NaN where there is none."""
-    at = vectors.rows(documents)
-    if not (at >= 0).any():
+    rows = vectors.rows(documents)
+    if not (rows >= 0).any():
         raise DataError("no image of the pools has a vector; are the ids the same?")
     padded = np.concatenate([vectors.array, np.full((1, vectors.dimension), np.nan, np.float32)])
-    return padded[at]
+    return padded[rows]

@@ -133,22 +133,22 @@ def recommend(
     if ONE not in settings:
         raise DataError(f"the results lack {ONE}, which every setting is compared with")
     sums, images, recall, precision, has = _tables(results, settings, types)
-    one = settings.index(ONE)
+    single = settings.index(ONE)
     basis = np.array([types.index(name) for name in chosen])
     time = sums["seconds"].sum(axis=0) / images.sum()
     mean_recall = recall.sum(axis=0) / has.sum()
-    loss = mean_recall[one] - mean_recall
+    loss = mean_recall[single] - mean_recall
     within = loss <= points + EXACT
     good = within[:, basis].all(axis=1)
     speed = time[:, basis].mean(axis=1)
     # Sums in another order differ in the last bits; what is equal but for them is equal.
     order = sorted(
         range(len(settings)),
-        key=lambda at: (round(speed[at], 9), settings[at] != ONE, settings[at]),
+        key=lambda row: (round(speed[row], 9), settings[row] != ONE, settings[row]),
     )
-    ranked = [at for at in order if good[at]]
+    ranked = [row for row in order if good[row]]
     pick = ranked[0]
-    draws = _draws(sums["seconds"], images, recall, has, one, basis, bootstrap, seed)
+    draws = _draws(sums["seconds"], images, recall, has, single, basis, bootstrap, seed)
     gap = None
     if len(ranked) > 1 and draws:
         low, high = np.quantile(draws["speed"][:, ranked[1]] - draws["speed"][:, pick], TAIL)
@@ -156,11 +156,11 @@ def recommend(
     ends = {name: np.nanquantile(draws[name], TAIL, axis=0) for name in draws}
     unsure = tuple(
         name
-        for name, at in zip(chosen, basis, strict=True)
-        if draws and ends["loss"][1][pick, at] > points + EXACT
+        for name, column in zip(chosen, basis, strict=True)
+        if draws and ends["loss"][1][pick, column] > points + EXACT
     )
     per_type = _types(
-        settings, types, sums, images, time, mean_recall, precision, loss, within, one, ends
+        settings, types, sums, images, time, mean_recall, precision, loss, within, single, ends
     )
     worst = basis[np.argmax(loss[:, basis], axis=1)]
     every = np.arange(len(settings))
@@ -168,11 +168,11 @@ def recommend(
         {
             "setting": settings,
             "seconds_per_image": speed,
-            "saved": _saved(speed, speed[one]),
+            "saved": _share_saved(speed, speed[single]),
             "saved_low": ends["saved"][0] if draws else [None] * len(settings),
             "saved_high": ends["saved"][1] if draws else [None] * len(settings),
             "worst_loss": loss[every, worst],
-            "worst_type": [types[at] for at in worst],
+            "worst_type": [types[column] for column in worst],
             "within": good,
             "recommended": every == pick,
         },
@@ -212,11 +212,11 @@ def _tables(
     for name, values in keys:
         place = pl.DataFrame({name: values}).with_row_index(f"{name}_at")
         frame = frame.join(place, on=name)
-    at = [f"{name}_at" for name, _ in keys]
+    places = [f"{name}_at" for name, _ in keys]
     # Sums are made in one order, whatever order the units come in: a group_by of threads would
     # add in another order each time, and the last digit of a share would not repeat.
-    frame = frame.sort(*at, "repetition")
-    cell = np.ravel_multi_index([frame[name].to_numpy() for name in at], shape)
+    frame = frame.sort(*places, "repetition")
+    cell = np.ravel_multi_index([frame[name].to_numpy() for name in places], shape)
     held = np.unique(cell).size
     if held != np.prod(shape):
         raise DataError(
@@ -254,7 +254,7 @@ def _draws(
     images: Floats,
     recall: Floats,
     has: Floats,
-    one: int,
+    single: int,
     basis: Longs,
     times: int,
     seed: int,
@@ -270,17 +270,17 @@ def _draws(
         speed = time[:, :, basis].mean(axis=2)
         return {
             "speed": speed,
-            "saved": _saved(speed, speed[:, [one]]),
-            "saved_type": _saved(time, time[:, [one]]),
-            "loss": share[:, [one]] - share,
+            "saved": _share_saved(speed, speed[:, [single]]),
+            "saved_type": _share_saved(time, time[:, [single]]),
+            "loss": share[:, [single]] - share,
         }
 
     return resample([seconds, images, recall, has], figures, times=times, seed=seed)
 
 
-def _saved(time: Floats, one: Floats) -> Floats:
+def _share_saved(time: Floats, single_time: Floats) -> Floats:
     """Return the share of the time of one at a time that is saved; 0 where that costs nothing."""
-    out: Floats = 1.0 - np.divide(time, one, out=np.ones_like(time), where=one != 0)
+    out: Floats = 1.0 - np.divide(time, single_time, out=np.ones_like(time), where=single_time != 0)
     return out
 
 
@@ -294,7 +294,7 @@ def _types(
     precision: Floats,
     loss: Floats,
     within: Mask,
-    one: int,
+    single: int,
     ends: dict[str, Floats],
 ) -> pl.DataFrame:
     """Return a row a setting and type."""
@@ -302,7 +302,7 @@ def _types(
     saved, lost = ends.get("saved_type", nothing), ends.get("loss", nothing)
     columns = {
         "seconds_per_image": time,
-        "saved": _saved(time, np.broadcast_to(time[one], time.shape)),
+        "saved": _share_saved(time, np.broadcast_to(time[single], time.shape)),
         "saved_low": saved[0],
         "saved_high": saved[1],
         "recall": recall,

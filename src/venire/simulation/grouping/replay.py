@@ -134,8 +134,8 @@ def replay(
     seen = _by(group, looked, groups)
     votes = 2 * _by(group, looked & seems, groups)
     label = votes >= seen if annotator.tie == "relevant" else votes > seen
-    given = label[:, group]
-    wrong = looked & (seems != given)
+    group_label = label[:, group]
+    wrong = looked & (seems != group_label)
     corrected = _by(group, wrong, groups)
     split = np.zeros_like(corrected)
     if annotator.split:
@@ -143,10 +143,10 @@ def replay(
         split = (saved > annotator.split_seconds + annotator.label_seconds).astype(np.int64)
         corrected = np.where(split == 1, 0, corrected)
     final = perceived.copy()
-    final[:, inside] = np.where(looked, seems, given)
+    final[:, inside] = np.where(looked, seems, group_label)
     changed = np.zeros_like(looked)
     if annotator.review == "all" and not annotator.one_glance:
-        changed = ~looked & (seems != given)
+        changed = ~looked & (seems != group_label)
         looked = np.ones_like(looked)
         final = perceived
     of_query, asked = query[inside], len(pools.queries)
@@ -213,10 +213,10 @@ def simulate(
     chance = Chance.draw(groupings.pools, repetitions, seed)
     total, finished = len(settings) * len(annotators), 0
     for setting in settings:
-        todo = [one for one in annotators if (str(setting), one.name) not in done]
+        todo = [annotator for annotator in annotators if (str(setting), annotator.name) not in done]
         labels = groupings.labels(setting) if todo else np.zeros(0, np.int64)
-        for one in todo:
-            yield replay(groupings.pools, labels, one, chance, setting=str(setting))
+        for annotator in todo:
+            yield replay(groupings.pools, labels, annotator, chance, setting=str(setting))
         finished += len(annotators)
         progress(Event("replaying", finished, total, str(setting)))
 
@@ -239,7 +239,7 @@ def expected_seconds(
     small = groupings.only(int(np.argmin(np.abs(size - np.median(size)))))
     chance = Chance.draw(small.pools, repetitions, 0)
     grouping = 0.0
-    for setting in dict.fromkeys(one.uncapped for one in settings):
+    for setting in dict.fromkeys(setting.uncapped for setting in settings):
         grouping += _quickest(partial(small.of, setting, 0), small.cache.clear)
     labels = small.labels(settings[-1])
     unit = _quickest(partial(replay, small.pools, labels, annotators[0], chance))

@@ -156,7 +156,7 @@ export interface EntityRow {
   label: string;
   values: EntityValue[];
   /** Number of values that are left out. */
-  more: number;
+  omitted: number;
 }
 
 export interface EntityDocument {
@@ -165,7 +165,7 @@ export interface EntityDocument {
   links: boolean;
   rows: EntityRow[];
   /** Number of properties that are left out. */
-  more: number;
+  omitted: number;
 }
 
 export interface ImageDocument {

@@ -40,7 +40,7 @@ function addText(article, data) {
 /** @param {HTMLElement} article @param {import("../types").EntityDocument} data */
 function addEntity(article, data) {
   article.append(element("h2", {}, data.label), propertyTable(data.rows, `Properties of ${data.label}`, data.links));
-  if (data.more) article.append(element("p", { class: "soft" }, `${data.more} more properties are not shown.`));
+  if (data.omitted) article.append(element("p", { class: "soft" }, `${data.omitted} more properties are not shown.`));
 }
 
 /** @param {import("../types").EntityRow[]} rows @param {string} label @param {boolean} links @returns {HTMLElement} */
@@ -49,7 +49,7 @@ function propertyTable(rows, label, links) {
   for (const row of rows) {
     const list = element("ul");
     for (const value of row.values) list.append(element("li", { dir: "auto" }, ...showValue(value, links)));
-    if (row.more) list.append(element("li", { class: "soft" }, `and ${row.more} more`));
+    if (row.omitted) list.append(element("li", { class: "soft" }, `and ${row.omitted} more`));
     body.append(element("tr", {}, element("th", { scope: "row" }, row.label), element("td", {}, list)));
   }
   return element("table", { class: "entity", "aria-label": label }, body);
