@@ -162,7 +162,9 @@ def _decode(content: bytes, name: str) -> Vectors:
     notes = tuple(frame["note"].drop_nulls())
     rows = frame.filter(pl.col("doc_id").is_not_null())
     if rows.is_empty():
-        return join_vectors([Vectors.of([], rows["vector"].to_numpy().reshape(0, 0), notes=notes)], name)
+        return join_vectors(
+            [Vectors.of([], rows["vector"].to_numpy().reshape(0, 0), notes=notes)], name
+        )
     width = len(rows["vector"][0])
     array = rows["vector"].explode().to_numpy().reshape(-1, width)
     return Vectors(tuple(rows["doc_id"]), array, name, notes)
