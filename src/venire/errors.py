@@ -165,10 +165,19 @@ class DuplicateRows(BadLine):
     code = "duplicate-rows"
 
     def __init__(
-        self, key: tuple[str, ...], path: str, line: int | None, problem: str, *, hint: str = ""
+        self,
+        key: tuple[str, ...],
+        path: str,
+        line: int | None,
+        problem: str,
+        *,
+        hint: str = "",
+        code: str | None = None,
     ) -> None:
         self.key = key
         super().__init__(path, line, f"{' '.join(key)} {problem}", hint=hint)
+        if code is not None:
+            self.code = code
 
 
 class UnknownLabel(BadLine):

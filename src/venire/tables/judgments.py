@@ -1,4 +1,4 @@
-"""Judgments: one label by one annotator for one (query, document) pair, each."""
+"""Judgments: each one is a label by an annotator for a (query, document) pair."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from venire.errors import BadSetting, DataError, DuplicateRows, UnknownLabel
+from venire.errors import DataError, DuplicateRows, UnknownLabel, UnknownName
 from venire.tables import boundary
 from venire.tables.codes import JudgmentCodes, code_judgments
 from venire.tables.qrels import Qrels
@@ -21,10 +21,10 @@ from venire.tables.schema import (
     Schema,
     Source,
     as_number,
+    convert_types,
     number_text,
     rename,
     repeats,
-    typed,
     whole,
 )
 
@@ -48,7 +48,7 @@ class Judgments:
     ----------
     frame : polars.DataFrame
         ``query_id, doc_id, annotator_id`` (text), ``label`` (a grade of the scale), and
-        what else the source had: ``seconds, judged_at, batch_id`` or columns of yours.
+        other columns of the source: ``seconds, judged_at, batch_id`` or your own.
     scale : Scale
     notes : tuple of str
         What was left out or replaced when the table was made, with counts.
@@ -89,13 +89,12 @@ class Judgments:
             The whole scale (``"0,1,2"`` or ``"bad,fair,good"``); by default the labels
             that occur.
         drop_labels : iterable
-            Labels that say "cannot judge"; their rows are left out and counted.
+            Labels that mean "cannot judge"; their rows are left out and counted.
         repeats : "last", "all", "first" or "error", optional
-            What counts where an annotator judged a pair more than once. By default
-            the later judgment where the table has ``judged_at``; a table without times
-            does not say which is later, so there all count. The notes say how many
-            there were and how many conflicted. Asked for by name, ``last`` and
-            ``first`` go by the order of the rows where there are no times.
+            Which judgment counts if an annotator judged a pair more than once. By default
+            the last if the table has ``judged_at``; without times, the order is unknown and
+            all count. The notes give the number of repeats and of conflicts. ``last`` and
+            ``first``, if passed, use the order of the rows when there are no times.
 
         Raises
         ------
@@ -103,16 +102,16 @@ class Judgments:
         """
         source = source or Source()
         if repeats is not None and repeats not in REPEATS:
-            raise BadSetting(f"repeats is one of {', '.join(REPEATS)}, not {repeats!r}")
+            raise UnknownName("rule for repeats", repeats, REPEATS)
         scale = Scale.parse(scale) if isinstance(scale, str) else scale
         frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
-        frame = typed(frame, SCHEMA, source)
+        frame = convert_types(frame, SCHEMA, source)
         frame, notes = _drop(frame, drop_labels, scale)
         frame, scale = _grades(frame, scale, source)
         if "judged_at" in frame.columns:
             frame = _times(frame, source)
-        frame, more = _repeats(frame, repeats, source)
-        return cls(frame.drop(ROW), scale, (*notes, *more))
+        frame, repeat_notes = _repeats(frame, repeats, source)
+        return cls(frame.drop(ROW), scale, (*notes, *repeat_notes))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], **options: Any) -> Judgments:
@@ -121,13 +120,13 @@ class Judgments:
 
     @classmethod
     def read(cls, path: str | Path, **options: Any) -> Judgments:
-        """Read CSV, TSV, JSON Lines or Parquet (gz, xz, zst too); options as for :meth:`of`."""
+        """Read CSV, TSV, JSON Lines or Parquet, also compressed; options as for :meth:`of`."""
         from venire.formats import read_judgments
 
         return read_judgments(path, **options)
 
     def write(self, path: str | Path) -> None:
-        """Write the table; the ending says how: .csv .tsv .jsonl .parquet (.gz .xz .zst)."""
+        """Write .csv, .tsv, .jsonl or .parquet by the ending; .gz, .xz and .zst compress."""
         from venire.formats import write_frame
 
         write_frame(self.frame, path)
@@ -137,7 +136,7 @@ class Judgments:
 
     @cached_property
     def codes(self) -> JudgmentCodes:
-        """The integer arrays kernels take, sorted by item; made once."""
+        """The integer arrays that kernels take, sorted by item; computed once."""
         label = self.scale.index(self.frame["label"].to_numpy().astype(np.float64))
         return code_judgments(self.frame, label.astype(np.int16))
 
@@ -150,20 +149,18 @@ class Judgments:
         return self.frame.to_arrow()
 
     def gold(self, column: str) -> Qrels:
-        """Return the known grades that stand beside the judgments in a column.
+        """Return the known grades in a column of the judgments.
 
-        An empty or negative value says that the grade is not known; the notes of
-        the qrels count these. A grade above zero that the scale does not have is an error,
-        and so is a pair with two different grades.
+        An empty or negative value means that the grade is unknown; the notes of the qrels
+        count these. A grade above 0 that is not on the scale is an error, and so is a pair
+        with two different grades.
 
         Parameters
         ----------
         column : str
         """
         if column not in self.frame.columns:
-            raise BadSetting(
-                f"there is no gold column {column!r}; columns: {', '.join(self.frame.columns)}"
-            )
+            raise UnknownName("gold column", column, self.frame.columns)
         pairs = self.frame.select("query_id", "doc_id", pl.col(column).alias("relevance")).unique(
             maintain_order=True
         )
@@ -176,10 +173,10 @@ class Judgments:
         cast = numbers.cast(pl.Float64, strict=False).fill_nan(None)
         wrong = cast.is_null() & numbers.is_not_null() & ~_nan(numbers)
         if wrong.any():
-            raise DataError(f"gold column {column}: {numbers.filter(wrong)[0]!r} is no number")
+            raise DataError(f"gold column {column}: {numbers.filter(wrong)[0]!r} is not a number")
         known = cast.is_not_null() & (cast >= 0).fill_null(value=False)
         notes = [
-            f"gold column {column}: {count:,} pairs with {_shown(value)} have no known grade"
+            f"gold column {column}: {count:,} pairs with {_write_value(value)} have no known grade"
             for value, count in cast.filter(~known).value_counts().sort(cast.name).iter_rows()
         ]
         pairs = pairs.with_columns(cast.alias("relevance")).filter(known)
@@ -187,14 +184,14 @@ class Judgments:
         return replace(Qrels.of(pairs), notes=tuple(notes))
 
 
-def _shown(value: float | None) -> str:
+def _write_value(value: float | None) -> str:
     return "no value" if value is None else number_text(value)
 
 
 def _drop(
     frame: pl.DataFrame, labels: Iterable[object], scale: Scale | None
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Leave out the labels that are no grades, and say what that cost."""
+    """Leave out labels that are not grades; return notes with counts."""
     labels = [labels] if isinstance(labels, (str, int, float)) else labels
     wanted = [_label_text(label) for label in labels]
     wanted += list(scale.cannot_judge if scale else ())
@@ -202,28 +199,28 @@ def _drop(
         return frame, []
     dtype = frame["label"].dtype
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-        return frame, []  # refused in so many words when labels are read as grades
+        return frame, []  # refused when labels are read as grades
     text = frame["label"].cast(pl.String).fill_null("").str.strip_chars()
-    # "-2" also names the label -2.0: what a frame holds as a number is met as a number.
+    # "-2" also stands for the label -2.0: numbers are compared as numbers.
     numbers = [float(label) for label in wanted if _is_number(label)]
     gone = text.is_in(wanted) | text.cast(pl.Float64, strict=False).is_in(numbers)
     gone = gone.fill_null(value=False)
     notes = []
-    kept = frame.filter(~gone)
+    remaining = frame.filter(~gone)
     for label in wanted:
         same = (text == label) | (
             text.cast(pl.Float64, strict=False) == float(label) if _is_number(label) else False
         )
         notes.append(f"{int(same.sum()):,} judgments with label {label} left out")
     pairs = frame.filter(gone).select("query_id", "doc_id").unique()
-    lost = pairs.join(kept, on=["query_id", "doc_id"], how="anti").height
+    lost = pairs.join(remaining, on=["query_id", "doc_id"], how="anti").height
     if lost:
         notes.append(f"{lost:,} items have no other judgment and get no grade")
     people = frame.filter(gone).select("annotator_id").unique()
-    lost = people.join(kept, on="annotator_id", how="anti").height
+    lost = people.join(remaining, on="annotator_id", how="anti").height
     if lost:
         notes.append(f"{lost:,} annotators gave no other label")
-    return kept, notes
+    return remaining, notes
 
 
 def _nan(column: pl.Series) -> pl.Series:
@@ -245,7 +242,7 @@ def _is_number(text: str) -> bool:
 
 
 def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[pl.DataFrame, Scale]:
-    """Turn labels into grades of the scale; the first that is none is an error."""
+    """Convert labels to grades of the scale; the first label that is not on it is an error."""
     text = frame["label"]
     if text.dtype in (pl.Categorical, pl.Enum):
         text = text.cast(pl.String)
@@ -275,7 +272,7 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
 
 
 def _times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
-    """Read judged_at as UTC; a number is kept and only tells the order."""
+    """Read judged_at as UTC; a number stays a number and only decides the order."""
     times = frame["judged_at"]
     if times.dtype == pl.String:
         number = times.cast(pl.Float64, strict=False)
@@ -303,7 +300,7 @@ def _repeats(
         return frame, []
     groups = repeated.group_by(KEY).agg(pl.col("label").n_unique().alias("labels"))
     conflicts = groups.filter(pl.col("labels") > 1).height
-    found = (
+    note = (
         f"{groups.height:,} annotator-item pairs were judged more than once "
         f"({repeated.height - groups.height:,} judgments more; {conflicts:,} pairs with "
         "different labels)"
@@ -313,18 +310,26 @@ def _repeats(
         rule = "last" if timed else "all"
         if not timed:
             have = "judged_at" in frame.columns
-            found += "; not all have judged_at" if have else "; no judged_at says which is later"
+            note += "; not all have judged_at" if have else "; no judged_at says which is later"
     if rule == "all":
-        return frame, [f"{found}: all count"]
+        return frame, [f"{note}: all count"]
     if rule == "error":
         row = repeated.filter(pl.struct(KEY).is_duplicated() & ~pl.struct(KEY).is_first_distinct())
         key = tuple(str(row[name][0]) for name in KEY)
         place = source.place(int(row[ROW][0]))
-        raise DuplicateRows(key, *place, "is judged twice; choose --repeats last")
+        raise DuplicateRows(
+            key,
+            *place,
+            "is judged twice",
+            hint='Choose a judgment, for example with `repeats="last"`.',
+            code="repeated-judgment",
+        )
     order = ["judged_at", ROW] if timed else [ROW]
-    kept = (
+    chosen = (
         frame.sort(order)
         .unique(KEY, keep="last" if rule == "last" else "first", maintain_order=True)
         .sort(ROW)
     )
-    return kept, [f"{found}: the {rule} counts, by {'judged_at' if timed else 'order of the rows'}"]
+    return chosen, [
+        f"{note}: the {rule} counts, by {'judged_at' if timed else 'order of the rows'}"
+    ]

@@ -11,7 +11,17 @@ import polars as pl
 
 from venire.errors import DataError, DuplicateRows
 from venire.tables import boundary
-from venire.tables.schema import PAIR, ROW, Schema, Source, nested, rename, repeats, typed, whole
+from venire.tables.schema import (
+    PAIR,
+    ROW,
+    Schema,
+    Source,
+    convert_types,
+    frame_of_mapping,
+    rename,
+    repeats,
+    whole,
+)
 
 SCHEMA = Schema(
     "qrels", ids=("query_id", "doc_id"), numbers=("relevance",), optional_ids=("stratum",)
@@ -57,12 +67,12 @@ class Qrels:
         ------
         MissingColumns
         DataError
-            A grade that is no number, or a pair with two different grades.
+            For a grade that is not a number, and a pair with two different grades.
         """
         source = source or Source()
         frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
         frame = frame.select(name for name in SCHEMA.known if name in frame.columns)
-        frame = typed(frame, SCHEMA, source)
+        frame = convert_types(frame, SCHEMA, source)
         twice = repeats(frame, PAIR)
         notes: tuple[str, ...] = ()
         if twice.height:
@@ -74,9 +84,9 @@ class Qrels:
                     *source.place(row[ROW]),
                     "is judged a second time with another grade",
                 )
-            kept = frame.unique(PAIR, keep="first", maintain_order=True)
-            notes = (f"{frame.height - kept.height:,} rows repeat a pair with the same grade",)
-            frame = kept
+            distinct = frame.unique(PAIR, keep="first", maintain_order=True)
+            notes = (f"{frame.height - distinct.height:,} rows repeat a pair with the same grade",)
+            frame = distinct
         relevance = frame["relevance"]
         if whole(relevance):
             frame = frame.with_columns(pl.col("relevance").cast(pl.Int64))
@@ -85,7 +95,7 @@ class Qrels:
     @classmethod
     def from_dict(cls, data: Mapping[str, Mapping[str, float]]) -> Qrels:
         """Return qrels from ``{query_id: {doc_id: relevance}}``."""
-        return cls.of(nested(data, "relevance"))
+        return cls.of(frame_of_mapping(data, "relevance"))
 
     @classmethod
     def read(cls, path: str | Path, **options: Any) -> Qrels:
@@ -119,7 +129,7 @@ class Qrels:
         return self.frame.to_arrow()
 
     def require_rows(self, name: str) -> Qrels:
-        """Return self, or say that there is nothing in it."""
+        """Return self; qrels without any row are an error."""
         if self.frame.is_empty():
-            raise DataError(f"{name}: there is no judged pair in it")
+            raise DataError(f"{name}: has no judged pair")
         return self

@@ -15,7 +15,15 @@ import polars as pl
 from venire.arrays import Longs
 from venire.errors import DuplicateRows, UnknownName
 from venire.tables import boundary
-from venire.tables.schema import ROW, Schema, Source, first_repeat, nested, rename, typed
+from venire.tables.schema import (
+    ROW,
+    Schema,
+    Source,
+    convert_types,
+    first_repeat,
+    frame_of_mapping,
+    rename,
+)
 
 SCHEMA = Schema("runs", ids=("query_id", "doc_id"), numbers=("score",), optional_ids=("run_id",))
 KEY = ["run_id", "query_id", "doc_id"]
@@ -63,7 +71,7 @@ class Runs:
         frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
         if "run_id" not in frame.columns:
             frame = frame.with_columns(pl.lit(run_id).alias("run_id"))
-        frame = typed(frame.select(SCHEMA.known), SCHEMA, source)
+        frame = convert_types(frame.select(SCHEMA.known), SCHEMA, source)
         frame = frame.with_columns(pl.col("run_id").fill_null(run_id))
         again = first_repeat(frame, KEY)
         if again is not None:
@@ -83,7 +91,7 @@ class Runs:
     @classmethod
     def from_dict(cls, data: Mapping[str, Mapping[str, float]], *, run_id: str = "run") -> Runs:
         """Return one run from ``{query_id: {doc_id: score}}``."""
-        return cls.of(nested(data, "score"), run_id=run_id)
+        return cls.of(frame_of_mapping(data, "score"), run_id=run_id)
 
     @classmethod
     def read(cls, path: str | Path, **options: Any) -> Runs:
@@ -121,11 +129,11 @@ class Runs:
         check_tie_rule(ties)
         starts = block_starts(self.frame)
         if _falling(self.frame, starts):
-            return _numbered(self.frame, starts, ties)
+            return _add_ranks(self.frame, starts, ties)
         frame = self.frame.sort(
             ["run_id", "query_id", "score"], descending=[False, False, True], maintain_order=True
         )
-        return _numbered(frame, block_starts(frame), ties)
+        return _add_ranks(frame, block_starts(frame), ties)
 
     def to_pandas(self) -> Any:
         """Return a pandas frame."""
@@ -164,7 +172,7 @@ def _falling(frame: pl.DataFrame, starts: Longs) -> bool:
     return not rises.any()
 
 
-def _numbered(frame: pl.DataFrame, starts: Longs, ties: str) -> pl.DataFrame:
+def _add_ranks(frame: pl.DataFrame, starts: Longs, ties: str) -> pl.DataFrame:
     """Add the rank in its block to rows whose scores fall; only among equals do ids decide."""
     length = np.diff(starts, append=frame.height)
     rank = np.arange(1, frame.height + 1, dtype=np.int64) - np.repeat(starts, length)

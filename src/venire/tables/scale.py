@@ -1,4 +1,4 @@
-"""The ordinal scale that labels are on."""
+"""The ordinal scale of the labels."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from venire.arrays import Floats, Longs
-from venire.errors import BadSetting, DataError, UnknownLabel
+from venire.errors import BadSetting, DataError, UnknownLabel, UnknownName
 from venire.tables.schema import number_text
 
 MOST_GRADES = 255
+"""Maximum number of grades; more different labels are probably another column."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,14 @@ class Scale:
     Parameters
     ----------
     values : tuple of float
-        Grades in rising order.
+        Grades in increasing order.
     names : tuple of str, optional
-        One name a grade; the number as text by default.
+        One name per grade; the number as text by default.
     relevant_from : float, optional
-        Smallest grade that counts as relevant; by default the smallest above zero,
-        or the highest grade where none is above zero.
+        Smallest relevant grade; by default the smallest above 0, or the highest grade if none
+        is above 0.
     cannot_judge : tuple of str
-        Labels that say "cannot judge" (a broken link, another language): no grades.
+        Labels that mean "cannot judge" (a broken link, another language); they are not grades.
 
     Examples
     --------
@@ -46,19 +47,30 @@ class Scale:
     def __post_init__(self) -> None:
         values = tuple(float(value) for value in self.values)
         if not values:
-            raise BadSetting("a scale needs at least one grade")
+            raise BadSetting("must have at least one grade", argument="scale", value=self.values)
         if not all(np.isfinite(values)):
-            raise BadSetting("the grades of a scale must be finite numbers")
+            raise BadSetting(
+                f"must have finite grades (got {self._join()})", argument="scale", value=self.values
+            )
         if any(low >= high for low, high in pairwise(values)):
-            raise BadSetting(f"the grades of a scale must rise: {', '.join(map(str, self.values))}")
+            raise BadSetting(
+                f"must have increasing grades (got {self._join()})",
+                argument="scale",
+                value=self.values,
+            )
         if len(values) > MOST_GRADES:
             raise BadSetting(
-                f"{len(values)} different labels are no ordinal scale (at most {MOST_GRADES}); "
-                "is the label column the right one?"
+                f"must have at most {MOST_GRADES} grades (got {len(values)} different labels)",
+                argument="scale",
+                hint="Check that the label column is the right one.",
             )
         names = tuple(self.names) or tuple(number_text(value) for value in values)
         if len(names) != len(values) or len(set(names)) != len(names):
-            raise BadSetting("a scale needs one name a grade, each different")
+            raise BadSetting(
+                f"must have one name per grade, all different (got {', '.join(names)})",
+                argument="scale",
+                value=names,
+            )
         relevant = self.relevant_from
         if relevant is None:
             relevant = next((value for value in values if value > 0), values[-1])
@@ -66,6 +78,9 @@ class Scale:
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "relevant_from", float(relevant))
         object.__setattr__(self, "cannot_judge", tuple(self.cannot_judge))
+
+    def _join(self) -> str:
+        return ", ".join(map(str, self.values))
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Scale:
@@ -83,7 +98,9 @@ class Scale:
         """
         parts = [part.strip() for part in text.split(",") if part.strip()]
         if not parts:
-            raise BadSetting("an empty scale; write it as 0,1,2 or as bad,fair,good")
+            raise BadSetting(
+                "must not be empty", argument="scale", hint="Write 0,1,2 or bad,fair,good."
+            )
         pairs = [part.split("=", 1) for part in parts]
         try:
             if all(len(pair) == 2 for pair in pairs):
@@ -96,7 +113,9 @@ class Scale:
             if isinstance(error, BadSetting):
                 raise
             if any(len(pair) == 2 for pair in pairs):
-                raise BadSetting(f"cannot read the scale {text!r}: write 0=bad,1=good") from None
+                raise BadSetting(
+                    f"must be written as 0=bad,1=good (got {text!r})", argument="scale", value=text
+                ) from None
             return cls(tuple(float(rank) for rank in range(len(parts))), tuple(parts))
 
     @property
@@ -106,7 +125,7 @@ class Scale:
 
     @property
     def mean(self) -> float:
-        """Mean of the grades, the prior mean of the source paper's model."""
+        """Mean of the grades; the prior mean in the source paper's model."""
         return float(np.mean(self.values))
 
     def array(self) -> Floats:
@@ -114,11 +133,12 @@ class Scale:
         return np.asarray(self.values, dtype=np.float64)
 
     def thresholds(self, *, outer: str = "half-step") -> Floats:
-        """Return b_0 < ... < b_K: midpoints, and outer ones half a step out or infinite.
+        """Return thresholds b_0 < ... < b_K: midpoints of grades, and two outer thresholds.
 
         Parameters
         ----------
         outer : "half-step" or "infinite"
+            Half a step beyond the lowest and highest grade, or infinite.
         """
         values = self.array()
         middle = (values[1:] + values[:-1]) / 2
@@ -129,7 +149,7 @@ class Scale:
             last = values[-1] - values[-2] if values.size > 1 else 1.0
             low, high = values[0] - first / 2, values[-1] + last / 2
         else:
-            raise BadSetting(f"outer thresholds are 'half-step' or 'infinite', not {outer!r}")
+            raise UnknownName("rule for outer thresholds", outer, ("half-step", "infinite"))
         return np.concatenate([[low], middle, [high]])
 
     def index(self, labels: Sequence[float] | Floats) -> Longs:
@@ -142,11 +162,11 @@ class Scale:
         """
         array = np.asarray(labels, dtype=np.float64)
         values = self.array()
-        found = np.clip(np.searchsorted(values, array), 0, values.size - 1)
-        wrong = values[found] != array
+        position = np.clip(np.searchsorted(values, array), 0, values.size - 1)
+        wrong = values[position] != array
         if wrong.any():
             raise UnknownLabel(number_text(float(array[wrong][0])), self.names)
-        return found.astype(np.int64)
+        return position.astype(np.int64)
 
     def nearest(self, means: Floats) -> Longs:
         """Return the position of the grade nearest to each mean; half-way goes to the lower."""
@@ -155,14 +175,18 @@ class Scale:
 
 
 def infer(labels: Iterable[float]) -> Scale:
-    """Return the scale made of the labels that occur; what never occurs cannot be known.
+    """Return the scale of the labels that occur; grades that never occur are missing from it.
 
     Raises
     ------
     DataError
-        When there is no label at all.
+        If there is no label; its code is ``unknown-scale``.
     """
     values = sorted({float(label) for label in labels})
     if not values:
-        raise DataError("there is no label to learn the scale from; name it with --scale")
+        raise DataError(
+            "there are no valid labels, so the scale is unknown",
+            hint='Pass the scale, for example `scale="0,1,2"`.',
+            code="unknown-scale",
+        )
     return Scale(tuple(values))

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from venire.errors import BadLine, BadSetting, DataError, MissingColumns
+from venire.errors import BadLine, DataError, MissingColumns, UnknownName
 
 PAIR = ["query_id", "doc_id"]
 """Columns that identify a pair of topic and document."""
@@ -78,13 +78,10 @@ def rename(
         file that has no such column; two names may go to one column.
     """
     mapping = dict(columns or {})
-    there = list(frame.columns)
+    present = list(frame.columns)
     unknown = [ours for ours in mapping if ours not in schema.known]
     if unknown:
-        raise BadSetting(
-            f"{unknown[0]!r} is no column of a {schema.table} table; "
-            f"its columns are: {', '.join(schema.known)}"
-        )
+        raise UnknownName(f"column of {schema.table}", unknown[0], schema.known)
     constant = {
         ours: theirs[1:]
         for ours, theirs in mapping.items()
@@ -95,19 +92,19 @@ def rename(
     if absent:
         raise MissingColumns(absent, frame.columns, source.name)
     sources = set(moved.values())
-    kept = [name for name in frame.columns if name not in sources and name not in mapping]
+    others = [name for name in frame.columns if name not in sources and name not in mapping]
     frame = frame.select(
-        *kept,
+        *others,
         *(pl.col(theirs).alias(ours) for ours, theirs in moved.items()),
         *(pl.lit(text).alias(ours) for ours, text in constant.items()),
     )
     missing = [name for name in schema.required if name not in frame.columns]
     if missing:
-        raise MissingColumns(missing, there, source.name)
+        raise MissingColumns(missing, present, source.name)
     return frame
 
 
-def typed(frame: pl.DataFrame, schema: Schema, source: Source) -> pl.DataFrame:
+def convert_types(frame: pl.DataFrame, schema: Schema, source: Source) -> pl.DataFrame:
     """Return the frame with ids as text and numbers as numbers, or say which row is wrong."""
     frame = frame.with_row_index(ROW)
     for name in schema.ids + schema.optional_ids:
@@ -207,7 +204,7 @@ def first_repeat(frame: pl.DataFrame, key: list[str]) -> dict[str, Any] | None:
     return again.filter(~pl.struct(key).is_first_distinct()).row(0, named=True)
 
 
-def nested(data: Mapping[Any, Mapping[Any, Any]], value: str) -> pl.DataFrame:
+def frame_of_mapping(data: Mapping[Any, Mapping[Any, Any]], value: str) -> pl.DataFrame:
     """Return ``{query_id: {doc_id: value}}`` as a frame; ids become text.
 
     Raises
@@ -242,9 +239,9 @@ def whole(column: pl.Series) -> bool:
     return bool(((column == column.floor()) & (column.abs() <= MOST_WHOLE)).all())
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """Return ``1 item`` or ``2,000 items``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def number_text(value: float) -> str:

@@ -194,7 +194,11 @@ BAD = {
         ["--set", "members=binary,ordinal-mixtur"],
         ["Unknown member of the committee 'ordinal-mixtur'", "Did you mean 'ordinal-mixture'?"],
     ),
-    "unknown gold column": (HEAD + "q,a,x,1\n", ["--gold-column", "gold"], ["no gold column"]),
+    "unknown gold column": (
+        HEAD + "q,a,x,1\n",
+        ["--gold-column", "gold"],
+        ["Unknown gold column 'gold'"],
+    ),
     "two golds": (
         HEAD + "q,a,x,1\n",
         ["--gold", "x", "--gold-column", "y"],

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from venire import Judgments, Scale
-from venire.errors import BadSetting, DataError, MissingColumns, VenireError
+from venire.errors import BadSetting, DataError, MissingColumns, UnknownName, VenireError
 
 BASE = {
     "query_id": ["q1", "q1", "q2"],
@@ -241,7 +241,7 @@ def test_one_column_for_two_names_is_used_twice_or_refused_as_such():
 
 
 def test_an_unknown_target_name_is_refused():
-    with pytest.raises(BadSetting, match="qid"):
+    with pytest.raises(UnknownName, match="qid"):
         Judgments.of(BASE, columns={"qid": "query_id"})
 
 
@@ -470,7 +470,7 @@ def test_repeats_refused_name_the_second_row():
 
 
 def test_an_unknown_rule_is_refused():
-    with pytest.raises(BadSetting, match="newest"):
+    with pytest.raises(UnknownName, match="newest"):
         Judgments.of(BASE, repeats="newest")
 
 
@@ -558,7 +558,7 @@ def test_gold_of_a_pair_known_in_one_row_only():
 
 
 def test_no_gold_column_lists_the_columns():
-    with pytest.raises(BadSetting, match="annotator_id"):
+    with pytest.raises(UnknownName, match="annotator_id"):
         Judgments.of(BASE).gold("gold")
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from venire import Scale
-from venire.errors import BadSetting, DataError, UnknownLabel
+from venire.errors import BadSetting, DataError, UnknownLabel, UnknownName
 from venire.tables.scale import infer
 
 
@@ -75,7 +75,7 @@ def test_thresholds(values, outer, expected):
 
 
 def test_unknown_outer_thresholds_are_refused():
-    with pytest.raises(BadSetting, match="whole"):
+    with pytest.raises(UnknownName, match="whole"):
         Scale((0, 1)).thresholds(outer="whole")
 
 
@@ -107,3 +107,11 @@ def test_infer_takes_what_occurs():
     assert infer([2, 0, 2]).values == (0, 2)
     with pytest.raises(DataError):
         infer([])
+
+
+def test_no_labels_have_no_scale():
+    with pytest.raises(
+        DataError, match="the scale is unknown. Pass the scale, for example"
+    ) as error:
+        infer([])
+    assert error.value.code == "unknown-scale"

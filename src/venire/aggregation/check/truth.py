@@ -80,7 +80,9 @@ def against_gold(posterior: Posterior, gold: Qrels) -> Truth:
         query, doc = off.row(0)[:2]
         raise DataError(
             f"the known grade {number_text(off['relevance'][0])} of {query} {doc} is not on the "
-            f"scale {', '.join(posterior.scale.names)}; name the whole scale with --scale"
+            f"scale {', '.join(posterior.scale.names)}",
+            hint='Pass the whole scale, for example `scale="0,1,2"`.',
+            code="grade-off-scale",
         )
     rank = posterior.scale.index(truth) + np.float64(1.0)
     ndcg = ndcg_by_query(both["query_id"], estimate, rank)
