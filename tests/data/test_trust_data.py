@@ -18,7 +18,7 @@ from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.reliability.leave_one_out import leave_one_out
 from venire.reliability.summary import assess_ranking
-from venire.reliability.unjudged import unjudged
+from venire.reliability.unjudged import measure_unjudged
 from venire.retrieval.systems import list_systems, search_documents
 from venire.stats.rank_correlation import RankCorrelation
 
@@ -69,7 +69,7 @@ def test_unjudged_shares(table, qrels, runs):
             if query in topics
         ]
         expected[name] = np.mean(shares)
-    shares = dict(unjudged(table, table.grades(qrels)).frame.iter_rows())
+    shares = dict(measure_unjudged(table, table.grades(qrels)).frame.iter_rows())
     assert set(shares) == set(expected)
     for name, share in shares.items():
         assert share == pytest.approx(expected[name])
@@ -188,7 +188,7 @@ def test_leave_one_out_of_the_article(cranfield, depth, moved):
 def test_the_pool_of_one_family_of_the_article(cranfield):
     qrels = pooled(cranfield, 10, FAMILY)
     table = rank(qrels, cranfield[0], ties="file-order")
-    shares = dict(unjudged(table, table.grades(qrels)).frame.iter_rows())
+    shares = dict(measure_unjudged(table, table.grades(qrels)).frame.iter_rows())
     expected = {
         "tf-idf": 13, "bm25-unstemmed": 21, "query-likelihood": 16, "tf-idf-unstemmed": 29,
         "query-likelihood-unstemmed": 32, "bim": 23, "coordination": 38, "raw-tf": 88,

@@ -60,7 +60,7 @@ def compute_depth_curve(
             {
                 "depth": depth,
                 "judged": int((pooled & (grades >= 0)).sum()),
-                "relevant": effect.found,
+                "relevant": effect.relevant_pooled,
                 "found_share": effect.found_share,
                 "tau": effect.tau,
             }

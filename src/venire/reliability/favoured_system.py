@@ -1,4 +1,4 @@
-"""The test of whether a judge favours one of the systems."""
+"""Test whether a judge favours one of the systems."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import polars as pl
 
 from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, NoOverlap
-from venire.evaluation.ranks import ABSENT, RankTable
+from venire.evaluation.ranks import RankTable
 
 CHUNK = 128
-"""Permutations worked on at once, so that memory does not grow with their number."""
+"""Number of permutations computed at once; bounds the memory."""
 NO_DISAGREEMENT = "within a grade and topic the judge errs the same on every pair"
 NO_REACH = "within a grade and topic the system treats all pairs as the others do"
 
@@ -24,10 +24,11 @@ class FavouredSystem:
     Attributes
     ----------
     frame : polars.DataFrame
-        One row a run, most favoured first: ``run_id, statistic, z`` (statistic in standard
-        deviations of the null), ``p`` (familywise), ``reason`` where they are undefined.
+        One row per run, most favoured first: ``run_id, statistic``; ``z``, the statistic in
+        standard deviations under the null hypothesis; ``p``, familywise; ``reason``, where they
+        are undefined.
     pairs : int
-        Judged by both.
+        Number of pairs judged by both.
     depth, permutations, seed : int
     """
 
@@ -45,40 +46,40 @@ class FavouredSystem:
 
     @property
     def most(self) -> str | None:
-        """The run that is favoured most, whether or not chance explains it."""
+        """The run that is favoured most, significantly or not."""
         return None if self.p is None else str(self.frame["run_id"][0])
 
 
 @dataclass(frozen=True)
 class Audit:
-    """A judge tested against the qrels, and the qrels against the judge.
+    """Test of a judge against the qrels, and of the qrels against the judge.
 
     Attributes
     ----------
     judge : str
-    found : FavouredSystem
-        Of the judge's errors, were the qrels right.
+    favoured : FavouredSystem
+        Test of the judge's errors, if the qrels are right.
     mirror : FavouredSystem
-        Of the errors of the qrels, were the judge right.
+        Test of the errors of the qrels, if the judge is right.
     differ : int
-        Pairs to which judge and qrels give different grades.
+        Number of pairs to which judge and qrels give different grades.
     """
 
     judge: str
-    found: FavouredSystem
+    favoured: FavouredSystem
     mirror: FavouredSystem
     differ: int = 0
 
     def both_ways(self, level: float = 0.05) -> bool:
         """Return whether the qrels seem to favour the same run as the judge.
 
-        What a good system ranks high is better than a grade with errors says, so where the
-        qrels err, an honest judge seems to favour good systems; but then the qrels seem to
-        favour them against the judge too. A judge who does favour a run makes the qrels seem
-        to disfavour it. In simulation all such false findings
-        were both ways, and no true one was.
+        Documents that a good system ranks high are better than a grade with errors says. So where
+        the qrels err, an honest judge seems to favour good systems, but then the qrels seem to
+        favour them against the judge too. A judge who does favour a run makes the qrels seem to
+        disfavour it. In simulations all false findings of this kind held both ways, and no true
+        finding did.
         """
-        row = self.mirror.frame.filter(pl.col("run_id") == self.found.most)
+        row = self.mirror.frame.filter(pl.col("run_id") == self.favoured.most)
         p = row["p"][0] if row.height else None
         return p is not None and p < level
 
@@ -94,16 +95,16 @@ class Audit:
         permutations: int = 1000,
         seed: int = 0,
     ) -> Audit:
-        """Test both ways; settings and errors as for :func:`favoured_system`."""
-        found, mirror = (
-            favoured_system(table, a, b, depth=depth, permutations=permutations, seed=seed)
+        """Test both ways; settings and errors as for :func:`detect_favoured_system`."""
+        favoured, mirror = (
+            detect_favoured_system(table, a, b, depth=depth, permutations=permutations, seed=seed)
             for a, b in ((human, grades), (grades, human))
         )
-        both = (human != ABSENT) & (human >= 0) & (grades != ABSENT) & (grades >= 0)
-        return cls(judge, found, mirror, int(np.sum(both & (human != grades))))
+        is_common = (human >= 0) & (grades >= 0)
+        return cls(judge, favoured, mirror, int(np.sum(is_common & (human != grades))))
 
 
-def favoured_system(
+def detect_favoured_system(
     table: RankTable,
     human: Longs,
     judge: Longs,
@@ -112,23 +113,23 @@ def favoured_system(
     permutations: int = 1000,
     seed: int = 0,
 ) -> FavouredSystem:
-    """Test whether a judge gives better grades to what one system ranks high.
+    """Test whether a judge gives better grades to documents that one system ranks high.
 
-    On the pairs graded by both, the residual is judge - human, centred within each human grade,
-    so that leniency cancels. A system's weight is 1/log2(rank + 1) down to ``depth`` (0 below)
-    minus the mean over systems, so that popularity cancels. The statistic is the sum of weight
+    On the pairs graded by both, the residual is judge - human, centred within each human grade, so
+    that leniency cancels. A system's weight is 1/log2(rank + 1) down to ``depth`` (0 below) minus
+    the mean over systems, so that popularity cancels. The statistic is the sum of weight
     times residual. Under the null residuals are permuted within (topic, human grade); its mean
     and variance are exact, and p is the share of permutations (the data among them) whose
     largest z over all systems reaches the system's own. Kappa cannot see such a judge
     (see "Simulate pools and assessors").
 
-    Pairs that were used to tune the judge may not be used to test it.
+    Do not test a judge on pairs that were used to tune it.
 
     Parameters
     ----------
     table : RankTable
     human, judge : int64 [P]
-        Grades of the table's pairs, ``ABSENT`` where there is none; negative ones do not count.
+        Grades of the table's pairs; a negative number is no grade.
     depth : int
     permutations : int
     seed : int
@@ -140,11 +141,12 @@ def favoured_system(
     BadSetting
         For fewer than two systems, or a depth or number of permutations below 1.
     """
-    if depth < 1 or permutations < 1:
-        raise BadSetting("depth and permutations are at least 1")
+    for name, value in (("depth", depth), ("permutations", permutations)):
+        if value < 1:
+            raise BadSetting(f"must be >= 1 (got {value})", argument=name, value=value)
     if len(table.runs) < 2:
-        raise BadSetting("a favoured system is one of at least two runs")
-    both = np.flatnonzero((human != ABSENT) & (human >= 0) & (judge != ABSENT) & (judge >= 0))
+        raise BadSetting("the test for a favoured system needs at least two runs")
+    both = np.flatnonzero((human >= 0) & (judge >= 0))
     if not both.size:
         raise NoOverlap("the judge and the qrels have no pair in common")
     # Sorted by (topic, grade): each class is a slice, and its pairs are exchangeable.
@@ -153,7 +155,7 @@ def favoured_system(
     topic = table.topic[both]
     first = np.append(True, (topic[1:] != topic[:-1]) | (grade[1:] != grade[:-1]))
     start = np.append(np.flatnonzero(first), both.size)
-    residual = _centred(
+    residual = _centre(
         (judge[both] - grade).astype(np.float64), np.unique(grade, return_inverse=True)[1]
     )
     weight = _weights(table, both, depth)
@@ -166,14 +168,14 @@ def favoured_system(
         null = _largest(weight[known], residual, start, mean[known], sd[known], permutations, seed)
         reached = (null[None, :] >= z[known, None] - 1e-9).sum(axis=1)
         p[known] = (reached + 1.0) / (permutations + 1.0)
-    why = NO_DISAGREEMENT if not known.any() else NO_REACH
+    reason = NO_DISAGREEMENT if not known.any() else NO_REACH
     frame = pl.DataFrame(
         {
             "run_id": table.runs,
             "statistic": statistic,
-            "z": [float(value) if there else None for value, there in zip(z, known, strict=True)],
-            "p": [float(value) if there else None for value, there in zip(p, known, strict=True)],
-            "reason": [None if there else why for there in known],
+            "z": pl.Series(z).fill_nan(None),
+            "p": pl.Series(p).fill_nan(None),
+            "reason": [None if is_known else reason for is_known in known],
         },
         schema_overrides={"z": pl.Float64, "p": pl.Float64, "reason": pl.String},
     )
@@ -181,21 +183,21 @@ def favoured_system(
     return FavouredSystem(frame, int(both.size), depth, permutations, seed)
 
 
-def _centred(value: Floats, group: Longs) -> Floats:
+def _centre(value: Floats, group: Longs) -> Floats:
     mean = np.bincount(group, weights=value) / np.maximum(np.bincount(group), 1)
     out: Floats = value - mean[group]
     return out
 
 
 def _weights(table: RankTable, pairs: Longs, depth: int) -> Floats:
-    """Return what each run stakes on each pair, minus the mean over runs [runs, pairs]."""
-    place = np.full(len(table.pairs), -1, dtype=np.int64)
-    place[pairs] = np.arange(pairs.size)
-    at = place[table.pair]
-    near = (at >= 0) & (table.rank <= depth)
+    """Return the weight of each pair for each run, minus the mean over runs [runs, pairs]."""
+    position = np.full(len(table.pairs), -1, dtype=np.int64)
+    position[pairs] = np.arange(pairs.size)
+    column = position[table.pair]
+    near = (column >= 0) & (table.rank <= depth)
     run = table.run[near]
     weight = np.zeros((len(table.runs), pairs.size))
-    weight[run, at[near]] = 1.0 / np.log2(table.rank[near] + 1.0)
+    weight[run, column[near]] = 1.0 / np.log2(table.rank[near] + 1.0)
     out: Floats = weight - weight.mean(axis=0)
     return out
 

@@ -25,7 +25,7 @@ class PoolEffect:
         Kendall's tau-b between both orders; None where it is undefined.
     swapped : int
         Number of swapped pairs of systems.
-    relevant, found : int
+    relevant, relevant_pooled : int
         Number of relevant pairs, in all and in the pool.
     """
 
@@ -34,12 +34,12 @@ class PoolEffect:
     tau: float | None
     swapped: int
     relevant: int
-    found: int
+    relevant_pooled: int
 
     @property
     def found_share(self) -> float | None:
         """Share of the relevant pairs that are in the pool; None where no pair is relevant."""
-        return self.found / self.relevant if self.relevant else None
+        return self.relevant_pooled / self.relevant if self.relevant else None
 
 
 def measure_pool_effect(
@@ -76,7 +76,7 @@ def measure_pool_effect(
         tau=tau_b(before, after),
         swapped=int(count_swaps(before, after)),
         relevant=int(is_relevant.sum()),
-        found=int((is_relevant & pooled).sum()),
+        relevant_pooled=int((is_relevant & pooled).sum()),
     )
 
 

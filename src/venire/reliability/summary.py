@@ -1,8 +1,8 @@
-"""All that is said of how far a ranking can be trusted, in one result."""
+"""Assess how far a ranking of runs can be trusted, in one result."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from typing import Any
@@ -23,16 +23,16 @@ from venire.reliability.favoured_system import Audit
 from venire.reliability.generalizability import Generalizability, generalizability
 from venire.reliability.leave_one_out import LeaveOneOut, leave_one_out
 from venire.reliability.substitution import Substitution, substitute
-from venire.reliability.uncertain_grades import UncertainGrades, uncertain_grades
-from venire.reliability.unjudged import DEPTH, Unjudged, unjudged
+from venire.reliability.uncertain_grades import UncertainGrades, rank_drawn_grades
+from venire.reliability.unjudged import DEPTH, Unjudged, measure_unjudged
 from venire.reliability.verdict import (
     Risk,
-    assessors_risk,
-    favour_risk,
-    grades_risk,
-    outsiders_risk,
-    pool_risk,
-    topics_risk,
+    assess_assessors,
+    assess_favour,
+    assess_grades,
+    assess_pool,
+    assess_topics,
+    assess_unjudged,
 )
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -40,9 +40,9 @@ from venire.tables.runs import Runs
 from venire.tables.schema import PAIR, counted
 
 LEAST_PAIRS = 20
-"""With fewer pairs in common an annotator ranks nothing."""
+"""Annotators with fewer pairs in common with the qrels are not checked."""
 MOST_JUDGES = 50
-"""Those with most pairs are checked: a crowd has thousands, each with a few pairs."""
+"""Only the annotators with most pairs are checked: a crowd may have thousands."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Trust:
     Attributes
     ----------
     risks : tuple of Risk
-        The verdict, one a risk, always the same five in the same order, and with a posterior
+        The verdict: always the same five risks in the same order, and with a posterior a sixth,
         "grades are uncertain".
     scores : Scores
         Under the qrels.
@@ -61,14 +61,14 @@ class Trust:
     depths : polars.DataFrame
         See :func:`venire.reliability.depth_curve.compute_depth_curve`.
     substitutions : tuple of Substitution
-        One an annotator; empty without judgments.
+        One per annotator; empty without judgments.
     audits : tuple of Audit
-        One an annotator: does it favour a system.
+        One per annotator: whether the annotator favours a system.
     generalizability : Generalizability
     power : DiscriminativePower or None
-        None where there is no topic that all runs have.
+        None where no topic is in all runs.
     uncertain : UncertainGrades or None
-        What qrels drawn from a posterior do to the ranking; None without one.
+        The ranking under qrels drawn from a posterior; None without one.
     notes : tuple of str
     seed : int
     version : str
@@ -117,7 +117,7 @@ def assess_ranking(
     permutations: int = 1000,
     seed: int = 0,
 ) -> Trust:
-    """Say how far the ranking of runs under qrels can be trusted.
+    """Assess how far the ranking of runs under qrels can be trusted.
 
     Parameters
     ----------
@@ -125,29 +125,29 @@ def assess_ranking(
     runs : Runs
         At least two.
     measure : str or Measure
-        What ranks the runs.
+        Measure that ranks the runs.
     judgments : Judgments, optional
-        Grades by other annotators of pairs of the qrels, on the scale of the qrels. Without them
-        two of the five risks are not checked.
+        Grades that other annotators gave to pairs of the qrels, on the scale of the qrels. Without
+        them two of the five risks are not checked.
     posterior : GradeProbabilities, optional
         Grade probabilities that the qrels were inferred from, as an aggregation writes them. Adds
         a sixth risk, by qrels drawn from them.
     draws : int
-        How many qrels are drawn.
+        Number of qrels drawn from the posterior.
     depth : int
-        Of the pool that the runs made.
+        Depth of the pool that the runs made.
     groups : mapping, optional
         Run to group, see :func:`venire.reliability.leave_one_out.leave_one_out`.
     topics, ties : str
         As in :func:`venire.evaluation.score.score_runs`.
     permutations : int
-        Of each test; more for the judges where there are many.
+        Number of permutations per test; more where there are many judges.
     seed : int
 
     Raises
     ------
     BadSetting
-        For fewer than two runs, or a setting that cannot be.
+        For fewer than two runs, or a setting outside its range.
     DataError
         For grades that are not whole; ``NoOverlap`` where qrels and runs share no topic.
 
@@ -157,86 +157,100 @@ def assess_ranking(
     >>> qrels = Qrels.from_dict({"q": {"a": 1, "b": 0}, "r": {"x": 1, "y": 0}})
     >>> good = Runs.from_dict({"q": {"a": 2, "b": 1}, "r": {"x": 2, "y": 1}}, run_id="good")
     >>> poor = Runs.from_dict({"q": {"b": 2, "a": 1}, "r": {"z": 2, "x": 1}}, run_id="poor")
-    >>> found = assess_ranking(qrels, Runs(pl.concat([good.frame, poor.frame])))
-    >>> found["outsiders underrated"].light, found["outsiders underrated"].number
+    >>> result = assess_ranking(qrels, Runs(pl.concat([good.frame, poor.frame])))
+    >>> result["outsiders underrated"].light, result["outsiders underrated"].number
     ('amber', 0.25)
     """
-    if depth < 1 or permutations < 1:
-        raise BadSetting("depth and permutations are at least 1")
+    if depth < 1:
+        raise BadSetting(f"must be >= 1 (got {depth})", argument="depth", value=depth)
+    if permutations < 1:
+        raise BadSetting(
+            f"must be >= 1 (got {permutations})", argument="permutations", value=permutations
+        )
     if runs.frame["run_id"].n_unique() < 2:
         raise BadSetting("a ranking to trust has at least two runs")
     table = rank(qrels, runs, ties=ties)
     grades = table.grades(qrels)
     scores = score(table, grades, [measure], topics=topics)
-    shared = scores.counted.all(axis=0)
-    left = leave_one_out(table, grades, measure, depth=depth, groups=groups, topics=topics)
-    guessed = unjudged(table, grades)
-    variance = generalizability(scores.values[0][:, shared])
+    left_out = leave_one_out(table, grades, measure, depth=depth, groups=groups, topics=topics)
+    unjudged = measure_unjudged(table, grades)
+    is_shared = scores.counted.all(axis=0)
+    variance = generalizability(scores.values[0][:, is_shared])
     power = None
-    if shared.any():
+    if is_shared.any():
         power = discriminative_power(scores, permutations=permutations, seed=seed)
-    others, notes = _grades_of(table, grades, judgments)
-    swaps = tuple(
+    others, notes = _select_judges(table, grades, judgments)
+    substitutions = tuple(
         substitute(table, grades, other, measure, assessor=name, topics=topics)
         for name, other in others
     )
-    # Corrected for many judges, the least p must still be able to be small.
-    flips = max(permutations, 200 * len(others))
-    audits = tuple(
-        Audit.of(name, table, grades, other, permutations=flips, seed=seed)
-        for name, other in others
-    )
-    why = "no judgments by others were given"
-    if judgments is not None:
-        why = f"no annotator judged {LEAST_PAIRS} pairs of the qrels"
-    drawn = None
+    audits = _audit_judges(table, grades, others, permutations, seed)
+    uncertain = None
     if posterior is not None:
-        drawn = uncertain_grades(
+        uncertain = rank_drawn_grades(
             posterior, runs, measure, draws=draws, seed=seed, topics=topics, ties=ties
         )
     lists = Lists.of(runs, depth=max(2 * depth, DEPTH), ties=ties)
+    reason = "no judgments by others were given"
+    if judgments is not None:
+        reason = f"no annotator judged {LEAST_PAIRS} pairs of the qrels"
     risks = (
-        pool_risk(left, len(table.runs), _missing(lists, qrels, 2 * depth)),
-        outsiders_risk(guessed, _missing(lists, qrels, DEPTH)),
-        assessors_risk(swaps, why),
-        favour_risk(audits, why),
-        topics_risk(variance, power),
-        *(() if drawn is None else (grades_risk(drawn),)),
+        assess_pool(left_out, len(table.runs), _count_ungraded(lists, qrels, 2 * depth)),
+        assess_unjudged(unjudged, _count_ungraded(lists, qrels, DEPTH)),
+        assess_assessors(substitutions, reason),
+        assess_favour(audits, reason),
+        assess_topics(variance, power),
+        *(() if uncertain is None else (assess_grades(uncertain),)),
     )
     return Trust(
         risks=risks,
         scores=scores,
-        unjudged=guessed,
-        leave_one_out=left,
+        unjudged=unjudged,
+        leave_one_out=left_out,
         depths=compute_depth_curve(table, grades, measure, topics=topics),
-        substitutions=swaps,
+        substitutions=substitutions,
         audits=audits,
         generalizability=variance,
         power=power,
-        uncertain=drawn,
-        notes=(*qrels.notes, *scores.notes, *left.notes, *notes),
+        uncertain=uncertain,
+        notes=(*qrels.notes, *scores.notes, *left_out.notes, *notes),
         seed=seed,
         version=version("venire"),
     )
 
 
-def _missing(lists: Lists, qrels: Qrels, depth: int) -> int:
-    """Return how many pairs of the pool to a depth have no grade, in topics of the qrels."""
+def _audit_judges(
+    table: RankTable,
+    grades: Longs,
+    others: Sequence[tuple[str, Longs]],
+    permutations: int,
+    seed: int,
+) -> tuple[Audit, ...]:
+    """Test every annotator; with more judges, p is corrected more, so permutations increase."""
+    permutations = max(permutations, 200 * len(others))
+    return tuple(
+        Audit.of(name, table, grades, other, permutations=permutations, seed=seed)
+        for name, other in others
+    )
+
+
+def _count_ungraded(lists: Lists, qrels: Qrels, depth: int) -> int:
+    """Return the number of ungraded pairs of a depth-k pool, for the topics of the qrels."""
     judged = qrels.frame.filter(pl.col("relevance") >= 0)
     pool = DepthK(depth=depth).pool(lists).frame
     pool = pool.join(qrels.frame.select("query_id").unique(), on="query_id", how="semi")
     return pool.join(judged, on=PAIR, how="anti").height
 
 
-def _grades_of(
+def _select_judges(
     table: RankTable, grades: Longs, judgments: Judgments | None
 ) -> tuple[list[tuple[str, Longs]], list[str]]:
-    """Return each annotator's grades of the table's pairs, those with most pairs first cut."""
+    """Return the grades of the annotators with most pairs of the qrels [P], and notes."""
     if judgments is None:
         return [], []
     labels = judgments.frame["label"]
     if not (labels == labels.round()).all():
-        raise DataError("the judgments have grades that are not whole; the qrels have whole ones")
+        raise DataError("grades of the judgments must be whole numbers, as those of the qrels are")
     frame = judgments.frame.select(*PAIR, "annotator_id", pl.col("label").cast(pl.Int64))
     last = frame.unique([*PAIR, "annotator_id"], keep="last", maintain_order=True)
     notes = list(judgments.notes)
@@ -265,10 +279,9 @@ def _grades_of(
             f"{counted(enough.height - MOST_JUDGES, 'annotator')} not checked: "
             f"only the {MOST_JUDGES} with most pairs are"
         )
-    out = []
+    others = []
     for name in sorted(enough["annotator_id"].head(MOST_JUDGES)):
-        mine = common.filter(pl.col("annotator_id") == name)
-        out.append(
-            (name, table.grades(Qrels(mine.select(*PAIR, pl.col("label").alias("relevance")))))
-        )
-    return out, notes
+        rows = common.filter(pl.col("annotator_id") == name)
+        qrels = Qrels(rows.select(*PAIR, pl.col("label").alias("relevance")))
+        others.append((name, table.grades(qrels)))
+    return others, notes

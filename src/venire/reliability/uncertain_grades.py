@@ -56,7 +56,7 @@ class UncertainGrades:
         return float(low), float(high)
 
 
-def uncertain_grades(
+def rank_drawn_grades(
     uncertain: GradeProbabilities,
     runs: Runs,
     measure: str | Measure = "AP",
@@ -87,7 +87,7 @@ def uncertain_grades(
     >>> sure = GradeProbabilities(pairs, np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0, 1]))
     >>> good = Runs.from_dict({"q": {"a": 2.0, "b": 1.0}}, run_id="good")
     >>> poor = Runs.from_dict({"q": {"b": 2.0, "a": 1.0}}, run_id="poor")
-    >>> found = uncertain_grades(sure, Runs(pl.concat([good.frame, poor.frame])), draws=5)
+    >>> found = rank_drawn_grades(sure, Runs(pl.concat([good.frame, poor.frame])), draws=5)
     >>> found.interval, found.frame["beats_next"].to_list()
     ((1.0, 1.0), [1.0, None])
     """

@@ -36,7 +36,7 @@ class Unjudged:
         return self.frame.row(0, named=True)
 
 
-def unjudged(table: RankTable, grades: Longs, *, depth: int = DEPTH) -> Unjudged:
+def measure_unjudged(table: RankTable, grades: Longs, *, depth: int = DEPTH) -> Unjudged:
     """Return the share of each run's first documents that have no grade.
 
     Unjudged@k of a topic, averaged over the topics that the run has: a topic without documents

@@ -65,7 +65,7 @@ class Risk:
     next_step: str
 
 
-def pool_risk(result: LeaveOneOut, runs: int, deeper: int) -> Risk:
+def assess_pool(result: LeaveOneOut, runs: int, deeper: int) -> Risk:
     """Judge by the most places that a run loses when it, or its group, is left out.
 
     ``deeper`` pairs are unjudged to twice the depth.
@@ -88,7 +88,7 @@ def pool_risk(result: LeaveOneOut, runs: int, deeper: int) -> Risk:
     return Risk(POOL, light, float(lost), "most places lost by a run left out", reason, step)
 
 
-def outsiders_risk(result: Unjudged, missing: int) -> Risk:
+def assess_unjudged(result: Unjudged, missing: int) -> Risk:
     """Judge by the largest unjudged share; ``missing`` pairs of all runs would mend it."""
     worst = result.worst
     share = float(worst["unjudged"])
@@ -99,7 +99,7 @@ def outsiders_risk(result: Unjudged, missing: int) -> Risk:
     return Risk(OUTSIDERS, light, share, what, reason, "none" if light == GREEN else step)
 
 
-def assessors_risk(results: Sequence[Substitution], why: str) -> Risk:
+def assess_assessors(results: Sequence[Substitution], why: str) -> Risk:
     """Judge by the smallest tau under another assessor; ``why`` there is none, if so."""
     what = "smallest tau with the ranking under another assessor"
     known = [(one.order.tau, one) for one in results if one.order.tau is not None]
@@ -119,7 +119,7 @@ def assessors_risk(results: Sequence[Substitution], why: str) -> Risk:
     return Risk(ASSESSORS, light, tau, what, reason, "none" if light == GREEN else step)
 
 
-def favour_risk(results: Sequence[Audit], why: str) -> Risk:
+def assess_favour(results: Sequence[Audit], why: str) -> Risk:
     """Judge by the smallest p over systems, times the number of judges (Bonferroni).
 
     What is measured is that a judge's differences from the qrels follow the ranks of a run; which
@@ -130,18 +130,18 @@ def favour_risk(results: Sequence[Audit], why: str) -> Risk:
     step = "give --judgments of another judge on pairs of the qrels"
     if not results:
         return Risk(FAVOUR, NOT_CHECKED, None, what, why, step)
-    known = [(one.found.p, one) for one in results if one.found.p is not None]
+    known = [(one.favoured.p, one) for one in results if one.favoured.p is not None]
     if not known:
         reason = "no judge's grades differ from the qrels beyond leniency"
         return Risk(FAVOUR, NOT_CHECKED, None, what, reason, step)
     # One that is not both ways weighs more than any that is.
-    known.sort(key=lambda item: (item[0], item[1].both_ways(), -item[1].found.frame["z"][0]))
+    known.sort(key=lambda item: (item[0], item[1].both_ways(), -item[1].favoured.frame["z"][0]))
     least, worst = known[0]
     p = min(1.0, least * len(results))
     light = RED if p < P_RED else AMBER if p < P_GREEN else GREEN
     if light != GREEN:
         reason = (
-            f"{worst.judge} grades higher than the qrels what {worst.found.most} ranks high, "
+            f"{worst.judge} grades higher than the qrels what {worst.favoured.most} ranks high, "
             "more than chance does"
         )
         if worst.both_ways():
@@ -149,7 +149,7 @@ def favour_risk(results: Sequence[Audit], why: str) -> Risk:
             reason += "; seen from the judge the qrels follow it too, so the qrels may err"
         step = f"have a third assessor judge the {counted(worst.differ, 'pair')} where they differ"
         return Risk(FAVOUR, light, p, what, reason, step)
-    fewest = min(one.found.pairs for one in results)
+    fewest = min(one.favoured.pairs for one in results)
     if fewest < PAIRS_ENOUGH:
         reason = f"nothing found, but only {counted(fewest, 'pair')} audited: too few to clear"
         step = f"let the judge grade {PAIRS_ENOUGH - fewest} more pairs of the qrels"
@@ -157,7 +157,7 @@ def favour_risk(results: Sequence[Audit], why: str) -> Risk:
     return Risk(FAVOUR, light, p, what, "no judge differs from the qrels as a run ranks", "none")
 
 
-def grades_risk(result: UncertainGrades) -> Risk:
+def assess_grades(result: UncertainGrades) -> Risk:
     """Judge by the low end of tau between the order by likeliest grades and that of drawn qrels."""
     what = "tau with the order by likeliest grades that 97.5% of drawn qrels reach"
     found = result.interval
@@ -178,7 +178,7 @@ def grades_risk(result: UncertainGrades) -> Risk:
     return Risk(GRADES, light, found[0], what, reason, "none" if light == GREEN else step)
 
 
-def topics_risk(result: Generalizability, power: DiscriminativePower | None) -> Risk:
+def assess_topics(result: Generalizability, power: DiscriminativePower | None) -> Risk:
     """Judge by E rho^2: how far the ranking would repeat with other topics."""
     what = "E rho^2, how far the order would repeat on other topics"
     value = result.relative()

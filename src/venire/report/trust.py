@@ -51,7 +51,7 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
         tables["ranks"] = pl.DataFrame(_rank_rows(result))
     if result.audits:
         tables["favoured"] = pl.concat(
-            one.found.frame.select(pl.lit(one.judge).alias("judge"), pl.all())
+            one.favoured.frame.select(pl.lit(one.judge).alias("judge"), pl.all())
             for one in result.audits
         )
     if result.uncertain is not None:
@@ -189,14 +189,14 @@ def _substitution_rows(result: Trust) -> list[dict[str, Any]]:
 
 
 def _favour_row(one: Audit) -> dict[str, Any]:
-    row = one.found.frame.row(0, named=True)
+    row = one.favoured.frame.row(0, named=True)
     return {
         "judge": one.judge,
         "most favoured": row["run_id"] if row["p"] is not None else row["reason"],
         "z": row["z"],
         "p": row["p"],
         "both ways": one.both_ways(),
-        "pairs": one.found.pairs,
+        "pairs": one.favoured.pairs,
     }
 
 

@@ -11,7 +11,7 @@ from venire.reliability.favoured_system import (
     NO_DISAGREEMENT,
     Audit,
     _moments,
-    favoured_system,
+    detect_favoured_system,
 )
 
 TOPICS, DOCS, RUNS, DEPTH = 25, 20, 5, 10
@@ -49,7 +49,7 @@ def simulate(seed, *, favour=0.0):
 def test_false_alarms_at_most_seven_percent():
     # Alpha .05 over 200 seeds: three standard errors are .046, the brief allows 7%.
     alarms = [
-        favoured_system(*simulate(seed), depth=DEPTH, permutations=199, seed=seed).p <= 0.05
+        detect_favoured_system(*simulate(seed), depth=DEPTH, permutations=199, seed=seed).p <= 0.05
         for seed in range(200)
     ]
     assert np.mean(alarms) <= 0.07
@@ -57,7 +57,9 @@ def test_false_alarms_at_most_seven_percent():
 
 def test_power_at_least_eighty_percent():
     found = [
-        favoured_system(*simulate(seed, favour=0.7), depth=DEPTH, permutations=199, seed=seed)
+        detect_favoured_system(
+            *simulate(seed, favour=0.7), depth=DEPTH, permutations=199, seed=seed
+        )
         for seed in range(50)
     ]
     assert np.mean([one.p <= 0.05 and one.most == "r0" for one in found]) >= 0.8
@@ -102,7 +104,7 @@ def test_moments_are_those_of_all_permutations():
 
 def test_leniency_cancels():
     table, human, _ = simulate(0)
-    found = favoured_system(table, human, human + 1)
+    found = detect_favoured_system(table, human, human + 1)
     assert (found.p, found.most) == (None, None)
     assert found.frame["reason"].unique().to_list() == [NO_DISAGREEMENT]
 
@@ -112,15 +114,15 @@ def test_only_pairs_of_both_count_and_the_seed_decides():
     some = judge.copy()
     some[::2] = ABSENT
     some[1::10] = -1
-    found = favoured_system(table, human, some, permutations=99, seed=5)
+    found = detect_favoured_system(table, human, some, permutations=99, seed=5)
     assert found.pairs == TOPICS * DOCS // 2 - TOPICS * DOCS // 10
-    again = favoured_system(table, human, some, permutations=99, seed=5)
+    again = detect_favoured_system(table, human, some, permutations=99, seed=5)
     assert found.frame.equals(again.frame)
 
 
 def test_wrong_input():
     table, human, judge = simulate(2)
     with pytest.raises(NoOverlap, match="no pair in common"):
-        favoured_system(table, human, np.full_like(judge, ABSENT))
-    with pytest.raises(BadSetting, match="at least 1"):
-        favoured_system(table, human, judge, permutations=0)
+        detect_favoured_system(table, human, np.full_like(judge, ABSENT))
+    with pytest.raises(BadSetting, match="`permutations` must be >= 1"):
+        detect_favoured_system(table, human, judge, permutations=0)

@@ -5,7 +5,7 @@ from venire import Qrels, Runs
 from venire.errors import BadSetting, UnknownName
 from venire.evaluation.score import rank
 from venire.reliability.leave_one_out import leave_one_out
-from venire.reliability.unjudged import unjudged
+from venire.reliability.unjudged import measure_unjudged
 
 QRELS = Qrels.from_dict({"q": {"a": 1, "b": 0, "u": 1, "z": 1}})
 
@@ -77,13 +77,13 @@ def test_wrong_input(table):
     with pytest.raises(UnknownName, match="onn"):
         leave_one_out(table, table.grades(QRELS), groups={"onn": "g"})
     with pytest.raises(BadSetting, match="depth"):
-        unjudged(table, table.grades(QRELS), depth=0)
+        measure_unjudged(table, table.grades(QRELS), depth=0)
 
 
 def test_unjudged_shares():
     qrels = Qrels.from_dict({"q": {"a": 1, "b": 0, "p": -1}, "r": {"x": 1}})
     table = rank(qrels, runs_of(full=["a", "b"], half=["a", "new"], minus=["p", "a", "b", "c"]))
-    found = unjudged(table, table.grades(qrels))
+    found = measure_unjudged(table, table.grades(qrels))
     # Averaged over the one topic they have; -1 is in the pool, but not judged.
     assert found.frame.rows() == [("half", 0.5), ("minus", 0.5), ("full", 0.0)]
     assert found.worst["run_id"] == "half"

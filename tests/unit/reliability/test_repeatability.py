@@ -169,7 +169,7 @@ def test_wrong_input_is_told():
     other = Group(Qrels.from_dict({"q": {"b": 1}}))
     with pytest.raises(NoOverlap, match="share no judged pair"):
         compare_groups({"A": Group(qrels), "B": other}, two)
-    with pytest.raises(BadSetting, match="pairs is one of"):
+    with pytest.raises(BadSetting, match="`pairs` must be shared or own"):
         compare_groups({"A": Group(qrels), "B": other}, two, pairs="all")
 
 

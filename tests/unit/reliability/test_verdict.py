@@ -93,11 +93,11 @@ def left(lost, *, leaders=()):
     [(0, 12, "green"), (1, 12, "green"), (2, 12, "amber"), (3, 13, "red"), (1, 2, "green")],
 )
 def test_pool_thresholds(lost, runs, light):
-    assert verdict.pool_risk(left(lost), runs, 7).light == light
+    assert verdict.assess_pool(left(lost), runs, 7).light == light
 
 
 def test_another_leader_is_amber():
-    risk = verdict.pool_risk(left(1, leaders=("r",)), 12, 7)
+    risk = verdict.assess_pool(left(1, leaders=("r",)), 12, 7)
     assert risk.light == "amber"
     assert risk.next_step == "judge to depth 20: 7 pairs more"
 
@@ -107,7 +107,7 @@ def test_another_leader_is_amber():
 )
 def test_outsider_thresholds(share, light):
     shares = Unjudged(pl.DataFrame({"run_id": ["r"], "unjudged": [share]}), 10)
-    assert verdict.outsiders_risk(shares, 1).light == light
+    assert verdict.assess_unjudged(shares, 1).light == light
 
 
 def audit(name, p, pairs, *, mirror=1.0):
@@ -127,16 +127,18 @@ def audit(name, p, pairs, *, mirror=1.0):
     [(0.3, 600, "green"), (0.3, 499, "amber"), (0.02, 600, "amber"), (0.004, 100, "red")],
 )
 def test_favour_thresholds(p, pairs, light):
-    risk = verdict.favour_risk([audit("J1", p, pairs), audit("J2", 0.9, 1000)], "")
+    risk = verdict.assess_favour([audit("J1", p, pairs), audit("J2", 0.9, 1000)], "")
     assert (risk.light, risk.number) == (light, pytest.approx(2 * p))
 
 
 def test_a_finding_both_ways_is_amber_at_most():
-    risk = verdict.favour_risk([audit("J1", 0.001, 600, mirror=0.01)], "")
+    risk = verdict.assess_favour([audit("J1", 0.001, 600, mirror=0.01)], "")
     assert risk.light == "amber"
     assert "the qrels may err" in risk.reason
     assert risk.next_step == "have a third assessor judge the 40 pairs where they differ"
-    worse = verdict.favour_risk([audit("J1", 0.001, 600, mirror=0.01), audit("J2", 0.001, 600)], "")
+    worse = verdict.assess_favour(
+        [audit("J1", 0.001, 600, mirror=0.01), audit("J2", 0.001, 600)], ""
+    )
     assert worse.light == "red"
     assert "J2" in worse.reason
 
@@ -144,20 +146,20 @@ def test_a_finding_both_ways_is_amber_at_most():
 @pytest.mark.parametrize(("residual", "light"), [(0.5, "green"), (2.0, "amber"), (9.0, "red")])
 def test_topic_thresholds(residual, light):
     # System variance 1 and ten topics: E rho^2 = 1 / (1 + residual / 10).
-    risk = verdict.topics_risk(Generalizability(5, 10, 1.0, 0.0, residual), None)
+    risk = verdict.assess_topics(Generalizability(5, 10, 1.0, 0.0, residual), None)
     assert risk.light == light
     assert risk.number == pytest.approx(1 / (1 + residual / 10))
 
 
 def test_topics_that_tell_nothing_apart_are_not_green():
     power = DiscriminativePower(0, 1, 0.0, 0.05, ())
-    risk = verdict.topics_risk(Generalizability(2, 5, 1.0, 0.0, 0.0), power)
+    risk = verdict.assess_topics(Generalizability(2, 5, 1.0, 0.0, 0.0), power)
     assert (risk.light, risk.number, risk.next_step) == ("amber", 1.0, "add topics")
 
 
 def test_topics_to_add():
     # .95/.05 * 2 = 38 topics are needed, ten are there.
-    risk = verdict.topics_risk(Generalizability(5, 10, 1.0, 0.0, 2.0), None)
+    risk = verdict.assess_topics(Generalizability(5, 10, 1.0, 0.0, 2.0), None)
     assert risk.next_step == "add 28 topics for 0.95"
 
 
@@ -190,7 +192,7 @@ def test_wrong_input():
         assess_ranking(Qrels.from_dict({"z": {"a": 1}}), RUNS)
     halves = judged(lambda query, doc, old: old)
     halves = Judgments(halves.frame.with_columns(pl.col("label") + 0.5), halves.scale)
-    with pytest.raises(DataError, match="not whole"):
+    with pytest.raises(DataError, match="must be whole numbers"):
         assess_ranking(QRELS, RUNS, judgments=halves)
 
 

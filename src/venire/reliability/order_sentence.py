@@ -1,0 +1,83 @@
+"""Describe in one paragraph whether the order of systems repeats under groups of annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from venire.tables.schema import counted
+
+Row = dict[str, Any]
+FEW_TOPICS = 6
+"""With fewer topics a two-sided sign test cannot reach p < .05 even if all agree (2 / 2^5)."""
+
+
+def describe_order(
+    names: Sequence[str], orders: list[Row], strictest: str | None, topics: int, shared_pairs: str
+) -> str:
+    """Return whether the order of the systems repeats.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The groups.
+    orders : list of dict
+        See :class:`venire.reliability.repeatability.Repeatability`.
+    strictest : str or None
+        Sentence on the strictest group.
+    topics : int
+        Number of topics that the systems are scored on.
+    shared_pairs : str
+        Number of pairs that all groups judged, in words.
+    """
+    known = [row for row in orders if row["tau"] is not None]
+    if not known:
+        return "Nothing can be said of the order: all systems tie under one of the groups."
+    sentences = [_describe_doubt(known, topics, shared_pairs), _describe_tau(names, known)]
+    tied = dict.fromkeys(row["measure"] for row in orders if row["tau"] is None)
+    if tied:
+        sentences.append(f"By {', '.join(tied)} all systems tie under one of the groups.")
+    sentences.append(strictest)
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _describe_doubt(known: list[Row], topics: int, shared_pairs: str) -> str | None:
+    """Return that there is too little data, and why; None where there is enough."""
+    without_interval = dict.fromkeys(row["measure"] for row in known if row["tau_low"] is None)
+    if topics >= FEW_TOPICS and not without_interval:
+        return None
+    if topics < FEW_TOPICS:
+        reason = (
+            f"the systems are scored on {counted(topics, 'topic')} "
+            f"({shared_pairs} judged by all groups)"
+        )
+        if topics < 2:
+            reason += ", of which tau has no interval"
+        step = f"judge {FEW_TOPICS} topics or more"
+    else:
+        reason = (
+            f"tau by {', '.join(without_interval)} has no interval, as all systems tie on most "
+            "topics"
+        )
+        step = "judge more pairs"
+    return f"Whether the order repeats cannot be told yet: {reason}; {step}. So far:"
+
+
+def _describe_tau(names: Sequence[str], known: list[Row]) -> str:
+    measures = ", ".join(dict.fromkeys(row["measure"] for row in known))
+    worst = min(known, key=lambda row: row["tau"])
+    if worst["tau"] > 1 - 1e-12:
+        groups = f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"The order of the systems is the same under {groups} ({measures})."
+    matter = sum(row["matter"] for row in known)
+    if not any(row["swapped"] for row in known):
+        swaps = "no two systems swap, but some tie under one group only."
+    elif not matter:
+        swaps = "no swap is of systems that a group tells apart."
+    else:
+        verb = "is" if matter == 1 else "are"
+        swaps = f"{counted(matter, 'swap')} {verb} of systems that a group tells apart."
+    return (
+        f"The order repeats with a tau of at least {worst['tau']:.2f} "
+        f"({worst['first']} and {worst['second']}, {worst['measure']}); {swaps}"
+    )
