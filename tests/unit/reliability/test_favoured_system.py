@@ -79,11 +79,11 @@ def test_errors_of_the_qrels_show_both_ways_and_a_favour_does_not():
             for _ in range(2)
         )
         found = Audit.of("J", replace(table, pair=pair), qrels, judge, permutations=99)
-        assert found.found.most == "r0"
-        assert found.found.p <= 0.05
+        assert found.favoured.most == "r0"
+        assert found.favoured.p <= 0.05
         assert found.both_ways()
         favours = Audit.of("J", *simulate(seed, favour=0.7), permutations=99)
-        assert favours.found.p <= 0.05
+        assert favours.favoured.p <= 0.05
         assert not favours.both_ways()
 
 

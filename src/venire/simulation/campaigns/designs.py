@@ -18,8 +18,8 @@ from venire.evaluation.score import score
 from venire.measures import Measure, parse
 from venire.pooling.base import Lists
 from venire.progress import Event, Progress, silent
-from venire.simulation.campaigns.annotators_needed import average_annotator
-from venire.simulation.campaigns.label_samples import settle
+from venire.simulation.campaigns.annotators_needed import fit_average_annotator
+from venire.simulation.campaigns.label_samples import compare_grades, settle
 from venire.simulation.known_pairs import list_pairs
 from venire.stats.rank_correlation import tau_b
 from venire.tables.judgments import Judgments
@@ -292,17 +292,15 @@ class _Field:
         everywhere = np.zeros(self.grade.size, np.int64)
         everywhere[pool] = self.values[settled].astype(np.int64)
         found = score(self.table, everywhere, [self.measure]).mean[0]
-        mine, truth = self.values[settled], self.values[grade]
-        same = float((mine == truth).mean())
-        chance = sum(float((mine == v).mean() * (truth == v).mean()) for v in self.values)
+        _, kappa, error = compare_grades(self.values[settled], self.values[grade])
         return {
             "pairs": pool.size,
             "judgments": work,
             "money": paid * crowd.price * (1 + crowd.fee),
             "hours": work * crowd.seconds / 3600,
             "rejected": bad_batches / batches if batches else 0.0,
-            "error": float(((mine - truth) ** 2).mean()),
-            "kappa": (same - chance) / (1 - chance) if chance < 1 else None,
+            "error": error,
+            "kappa": None if np.isnan(kappa) else kappa,
             "tau": tau_b(self.reference, found),
             "given_up": int(todo.size),
         }
@@ -355,7 +353,7 @@ def crowd_of_pilot(pilot: Judgments, truth: Qrels | None = None, **expected: Any
         np.add.at(table, (at, label), 1.0)
         table /= table.sum(axis=1, keepdims=True)
     else:
-        _, table = average_annotator(pilot)
+        _, table = fit_average_annotator(pilot)
     if "seconds" in pilot.frame.columns and "seconds" not in expected:
         median = pilot.frame["seconds"].median()
         if isinstance(median, int | float):

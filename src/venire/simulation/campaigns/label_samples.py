@@ -1,4 +1,4 @@
-"""Scores and grades of settled labels, by the number of labels a pair."""
+"""Scores and grades of settled labels, by the number of labels per pair."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import score
 from venire.measures import Measure
 from venire.stats.rank_correlation import tau_b
+from venire.tables.schema import PAIR
 
 Row = dict[str, Any]
 
 
-class Drawn:
+class SampleScores:
     """Scores of every draw and number of judges, gathered.
 
     Parameters
@@ -46,76 +47,71 @@ class Drawn:
         self.quality: list[list[tuple[float, float, float]]] = []
         self.score: Callable[[Longs], Floats] | None = None
         if table is not None:
-            place = items.with_row_index("at")
-            order = table.pairs.join(
-                place, on=["query_id", "doc_id"], how="left", maintain_order="left"
-            )["at"].to_numpy()
+            numbered = items.with_row_index("row")
+            joined = table.pairs.join(numbered, on=PAIR, how="left", maintain_order="left")
+            order = joined["row"].to_numpy()
 
-            def of(found: Longs) -> Floats:
-                return score(table, found[order], measures, topics=topics).mean
+            def score_grades(grade: Longs) -> Floats:
+                return score(table, grade[order], measures, topics=topics).mean
 
-            self.score = of
+            self.score = score_grades
 
-    def world(self, true: Longs | None) -> None:
+    def begin_world(self, true_grades: Longs | None) -> None:
         """Begin a world: its true grades, where it has any, give the reference order."""
         self.worlds.append([])
         self.fixed: Longs | None = None
         if self.score is None:
             return
-        if true is not None:
-            self.fixed = self.grades.astype(np.int64)[true]
+        if true_grades is not None:
+            self.fixed = self.grades.astype(np.int64)[true_grades]
         elif self.known is not None and (self.known != ABSENT).any():
             self.fixed = self.known
         if self.fixed is not None:
             self.references.append(self.score(self.fixed))
 
-    def draw(self, labels: Shorts, rule: str) -> None:
+    def add_draw(self, labels: Shorts, rule: str) -> None:
         """Settle the first j labels of every pair, for every j, and score."""
         size = self.grades.size
         counts = np.zeros((self.pairs, size), np.int64)
-        found: list[Floats] = []
+        scores: list[Floats] = []
         quality: list[tuple[float, float, float]] = []
-        at = np.arange(self.pairs)
+        pair = np.arange(self.pairs)
         for j in range(labels.shape[1]):
-            counts[at, labels[:, j]] += 1
+            counts[pair, labels[:, j]] += 1
             settled = settle(counts, self.grades, rule)
             grade = self.grades[settled]
             if self.score is not None:
-                found.append(self.score(grade.astype(np.int64)))
+                scores.append(self.score(grade.astype(np.int64)))
             if self.known is not None:
                 quality.append(self._quality(grade))
-        if found:
-            self.worlds[-1].append(np.stack(found))
+        if scores:
+            self.worlds[-1].append(np.stack(scores))
         if quality:
             self.quality.append(quality)
         if self.score is not None and len(self.references) < len(self.worlds):
-            # Nothing is known: what all judgments of the first draw give.
-            self.references.append(found[-1])
+            # Without known grades, the reference is the first draw with all its judgments.
+            self.references.append(scores[-1])
 
     def _quality(self, grade: Floats) -> tuple[float, float, float]:
         known = self.known if self.known is not None else np.empty(0, np.int64)
-        there = known != ABSENT
-        mine, truth = grade[there], known[there].astype(np.float64)
-        same = float((mine == truth).mean())
-        values = np.unique(np.concatenate([mine, truth]))
-        chance = sum(float((mine == v).mean() * (truth == v).mean()) for v in values)
-        kappa = (same - chance) / (1 - chance) if chance < 1 else np.nan
-        return same, kappa, float(((mine - truth) ** 2).mean())
+        is_known = known != ABSENT
+        return compare_grades(grade[is_known], known[is_known].astype(np.float64))
 
-    def rows(self, most: int, price: float | None) -> list[Row]:
-        """Return a row for each measure and number of judges."""
+    def to_rows(self, most: int, price: float | None) -> list[Row]:
+        """Return one row per measure and number of judgments per pair."""
         if self.score is None:
             return []
         out: list[Row] = []
         stacked = [np.stack(world) for world in self.worlds]  # [draws, J, measures, runs]
         for m, measure in enumerate(self.measures):
             for j in range(most):
-                variance = np.mean([one[:, j, m].var(axis=0, ddof=1) for one in stacked], axis=0)
-                mean = float(np.mean([one[:, j, m].mean() for one in stacked]))
+                drawn = [world[:, j, m] for world in stacked]
+                variance = np.mean([scores.var(axis=0, ddof=1) for scores in drawn], axis=0)
+                mean = float(np.mean([scores.mean() for scores in drawn]))
                 taus = [
-                    tau_b(reference[m], drawn)
-                    for reference, one in zip(self.references, stacked, strict=True)
-                    for drawn in one[:, j, m]
+                    tau_b(reference[m], scores_of_draw)
+                    for reference, scores in zip(self.references, drawn, strict=True)
+                    for scores_of_draw in scores
                 ]
                 known = np.array([tau for tau in taus if tau is not None])
                 low, high = np.quantile(known, [0.025, 0.975]) if known.size else (None, None)
@@ -136,29 +132,41 @@ class Drawn:
                 )
         return out
 
-    def truth_rows(self, most: int) -> list[Row]:
-        """Return how near the settled grades are to the known ones, a row a number of judges."""
+    def to_truth_rows(self, most: int) -> list[Row]:
+        """Return how near settled grades are to known ones, one row per number of judgments."""
         if not self.quality:
             return []
         values = np.array(self.quality)  # [draws, J, 3]
         out = []
         for j in range(most):
             row: Row = {"judges": j + 1}
-            for at, name in enumerate(("accuracy", "kappa", "error")):
-                known = values[:, j, at][~np.isnan(values[:, j, at])]
+            for column, name in enumerate(("accuracy", "kappa", "error")):
+                known = values[:, j, column][~np.isnan(values[:, j, column])]
                 row[name] = float(known.mean()) if known.size else None
                 row[f"{name}_sd"] = float(known.std(ddof=1)) if known.size > 1 else None
             out.append(row)
         return out
 
 
+def compare_grades(grades: Floats, truth: Floats) -> tuple[float, float, float]:
+    """Return accuracy, Cohen's kappa and mean squared error of grades [P].
+
+    Kappa is nan where both have one and the same grade only.
+    """
+    accuracy = float((grades == truth).mean())
+    values = np.unique(np.concatenate([grades, truth]))
+    chance = sum(float((grades == v).mean() * (truth == v).mean()) for v in values)
+    kappa = (accuracy - chance) / (1 - chance) if chance < 1 else np.nan
+    return accuracy, kappa, float(((grades - truth) ** 2).mean())
+
+
 def settle(counts: Longs, grades: Floats, rule: str) -> Longs:
-    """Return the position of the grade that labels settle on; a tie goes to the lower.
+    """Return the position of the grade that labels settle on; the lower one of ties.
 
     Parameters
     ----------
     counts : int64 [P, K]
-        How often each label was given.
+        Number of times each label was given.
     grades : float64 [K]
     rule : "mean" or "majority"
     """
@@ -166,5 +174,5 @@ def settle(counts: Longs, grades: Floats, rule: str) -> Longs:
         return np.asarray(np.argmax(counts, axis=1), dtype=np.int64)
     mean = counts @ grades / np.maximum(counts.sum(axis=1), 1)
     middle = (grades[1:] + grades[:-1]) / 2
-    found: Longs = np.searchsorted(middle, mean, side="left").astype(np.int64)
-    return found
+    settled: Longs = np.searchsorted(middle, mean, side="left").astype(np.int64)
+    return settled

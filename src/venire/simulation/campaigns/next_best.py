@@ -12,7 +12,7 @@ from venire.aggregation.posterior import Posterior
 from venire.arrays import Floats, Longs
 from venire.errors import BadSetting
 from venire.evaluation.ranks import RankTable
-from venire.simulation.campaigns.annotators_needed import average_annotator
+from venire.simulation.campaigns.annotators_needed import fit_average_annotator
 from venire.tables.judgments import Judgments
 from venire.tables.runs import Runs
 from venire.tables.schema import counted
@@ -90,7 +90,7 @@ def next_best(
         raise BadSetting(f"a budget is at least one judgment, not {budget}")
     if by == "ranking" and runs is None:
         raise BadSetting("by ranking needs the runs; without them choose by grade")
-    average, confusion = average_annotator(judgments)
+    average, confusion = fit_average_annotator(judgments)
     chosen = average if posterior is None else posterior
     values = chosen.scale.array()
     gain = grade_gain(chosen.probabilities, confusion, values)
