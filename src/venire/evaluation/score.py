@@ -154,7 +154,7 @@ def require_whole_grades(qrels: Qrels, name: str = "") -> None:
 
 
 def rank(qrels: Qrels, runs: Runs, *, ties: str = "trec") -> RankTable:
-    """Return where the runs rank the pairs of the qrels; errors as for :func:`evaluate`."""
+    """Return where the runs rank the pairs of the qrels; errors as for :func:`score_runs`."""
     require_whole_grades(qrels)
     require_overlap(qrels.frame, runs.frame)
     pairs = qrels.frame.select("query_id", "doc_id")

@@ -80,7 +80,7 @@ def leave_one_out(
         Run to group. Runs of one group hide each other's unique documents, so they are left out
         together. A run that is not named is a group of its own.
     topics : "qrels", "run" or "all"
-        As in :func:`venire.evaluation.score.score`.
+        As in :func:`venire.evaluation.score.score_runs`.
 
     Raises
     ------

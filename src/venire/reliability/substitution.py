@@ -154,7 +154,7 @@ def score_assessors(
         Grades, ``ABSENT`` where there is none.
     measure : Measure
     topics : "qrels", "run" or "all"
-        As in :func:`venire.evaluation.score.score`.
+        As in :func:`venire.evaluation.score.score_runs`.
     """
     scores = [score(table, grades, [measure], topics=topics).mean[0] for grades in (first, *others)]
     return scores[0], np.stack(scores[1:])

@@ -23,7 +23,7 @@ def retrieve(
 
     Parameters
     ----------
-    collection : Collection or path
+    collection : collection or path
         A folder with topics and documents; see :func:`venire.read_collection`.
     systems : str or sequence of str
         Names of systems, ``"bm25,tf-idf"`` or a list; ``all`` for every one.

@@ -49,7 +49,7 @@ def load_truth(truth: TruthLike, runs: RunsLike | None, ties: str) -> KnownTruth
 
     Parameters
     ----------
-    truth : Collection, folder, Qrels, path or dataframe
+    truth : collection, folder, Qrels, path or dataframe
         A collection without runs is searched with the twelve systems of :func:`venire.retrieve`.
     runs : Runs, path, list of paths or dataframe, optional
         By default the runs of the collection; needed with qrels.

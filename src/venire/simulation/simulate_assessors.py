@@ -34,7 +34,7 @@ def simulate_assessors(
 
     Parameters
     ----------
-    truth : Collection, folder, Qrels, path or dataframe
+    truth : collection, folder, Qrels, path or dataframe
         Qrels, or a collection with its qrels.
     runs : Runs, path, list of paths, or dataframe, optional
         As for :func:`venire.simulate_pools`.

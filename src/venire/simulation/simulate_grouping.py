@@ -114,7 +114,7 @@ def simulate_grouping(
 
     Parameters
     ----------
-    collection : Collection or path
+    collection : collection or path
         Documents (``doc_id`` and ``image``, or ``text``), qrels and runs.
     truth : Qrels, path, dataframe, or a name in the collection's qrels, optional
         Labels to compare against; by default the majority of the pilot, or the only qrels.

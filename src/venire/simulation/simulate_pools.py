@@ -63,7 +63,7 @@ def simulate_pools(
 
     Parameters
     ----------
-    truth : Collection, folder, Qrels, path or dataframe
+    truth : collection, folder, Qrels, path or dataframe
         Qrels, or a collection with its qrels.
     runs : Runs, path, list of paths, or dataframe, optional
         By default the runs of the collection; without any, its documents are searched with the
