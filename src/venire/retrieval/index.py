@@ -173,6 +173,7 @@ class Index:
             raise DataError(
                 f"no topic has text in {', '.join(fields)}",
                 hint=f"Choose other columns with `fields`: {', '.join(topics.columns)}.",
+                code="no-query-text",
             )
         scorer = model.make_scorer(self)
         parts = []

@@ -1,12 +1,20 @@
 """The terminal names options where Python names arguments."""
 
+from pathlib import Path
+
 import pytest
 
 from venire.cli.main import cli
-from venire.cli.shared.error_text import find_command, render
+from venire.cli.shared.error_text import HINTS, find_command, render
 from venire.errors import BadSetting, MissingColumns, UnknownLabel
 
 AGGREGATE = find_command(cli, ["aggregate", "--model", "mean", "x.csv"])
+
+
+def test_every_hint_is_of_a_code_that_the_reference_lists():
+    page = Path(__file__).parents[3] / "docs" / "reference" / "errors.md"
+    text = page.read_text(encoding="utf-8")
+    assert [code for code in HINTS if f"`{code}`" not in text] == []
 
 
 def test_the_command_of_a_line_is_found():
