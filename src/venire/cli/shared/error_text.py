@@ -27,7 +27,6 @@ HINTS: dict[str, Callable[[Any], str]] = {
         if error.likely_platform
         else f"Map renamed columns with --columns {error.missing[0]}=NAME."
     ),
-    "fractional-grades": lambda error: "Write the qrels with venire aggregate --rule mode.",
     "no-query-text": lambda error: "Choose other columns with --fields.",
     "repeated-judgment": lambda error: "Choose which one counts with --repeats last, first or all.",
     "no-judgments": lambda error: "Pass them with --judgments.",
