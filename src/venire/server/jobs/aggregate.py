@@ -89,6 +89,3 @@ class AggregateJob(JobKind):
             ],
             "notes": [*table.notes, *(n for n in posterior.notes if n not in table.notes)],
         }
-
-
-run = AggregateJob

@@ -50,6 +50,3 @@ class AgreementJob(JobKind):
             "seed": summary.seed,
             "version": summary.version,
         }
-
-
-run = AgreementJob

@@ -104,6 +104,3 @@ class AnnotatorsNeededJob(JobKind):
             "settings": self.to_dict(),
             "version": needed.version,
         }
-
-
-run = AnnotatorsNeededJob

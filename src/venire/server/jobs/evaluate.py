@@ -75,6 +75,3 @@ class EvaluateJob(JobKind):
             },
             "version": version("venire"),
         }
-
-
-run = EvaluateJob

@@ -79,8 +79,6 @@ class RegroupJob(JobKind):
         }
 
 
-run = RegroupJob
-
 
 def choose_vectors(grouping: Setting, encoder: str) -> str:
     """Return the name of the vectors that a grouping compares; empty if it compares none."""

@@ -129,8 +129,6 @@ class RepeatabilityJob(JobKind):
         }
 
 
-run = RepeatabilityJob
-
 
 def is_grade_source(name: str) -> bool:
     """Tell whether a group is a source of grades, not a campaign."""

@@ -84,8 +84,6 @@ class SimulateJob(SimulationSettings, JobKind):
         }
 
 
-run = SimulateJob
-
 
 def _replay_units(work: Work, plan: SimulationPlan, progress: Progress) -> pl.DataFrame:
     """Replay the units that no saved part has; return the rows of all units."""

@@ -82,6 +82,3 @@ class TrustJob(JobKind):
             "settings": self.to_dict(),
             "version": summary.version,
         }
-
-
-run = TrustJob
