@@ -75,7 +75,6 @@ class EncodeJob(JobKind):
         return {"rows": rows, "notes": notes}
 
 
-
 def _encode_study(work: Work, name: str, progress: Progress) -> tuple[Vectors, str]:
     """Compute and store the vectors of one encoder; return them and added, changed or unchanged."""
     encoder = load_encoder(name)

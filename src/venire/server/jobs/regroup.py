@@ -79,7 +79,6 @@ class RegroupJob(JobKind):
         }
 
 
-
 def choose_vectors(grouping: Setting, encoder: str) -> str:
     """Return the name of the vectors that a grouping compares; empty if it compares none."""
     needs = grouping.grouper.needs

@@ -129,7 +129,6 @@ class RepeatabilityJob(JobKind):
         }
 
 
-
 def is_grade_source(name: str) -> bool:
     """Tell whether a group is a source of grades, not a campaign."""
     return name.partition(":")[0] in GRADE_KINDS

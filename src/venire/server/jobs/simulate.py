@@ -84,7 +84,6 @@ class SimulateJob(SimulationSettings, JobKind):
         }
 
 
-
 def _replay_units(work: Work, plan: SimulationPlan, progress: Progress) -> pl.DataFrame:
     """Replay the units that no saved part has; return the rows of all units."""
     prefix = f"units-{plan.fingerprint}-"
