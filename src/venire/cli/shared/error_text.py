@@ -32,7 +32,6 @@ HINTS: dict[str, Callable[[Any], str]] = {
     "no-judgments": lambda error: "Pass them with --judgments.",
     "no-single-qrels": lambda error: "Name one with --truth, or pass --pilot.",
     "fractional-grades": lambda error: "Write the qrels with venire aggregate --rule mode.",
-    "repeated-judgment": lambda error: "Choose a judgment, for example with --repeats last.",
     "grade-off-scale": lambda error: "Pass the whole scale, for example --scale 0,1,2.",
     "unknown-scale": lambda error: "Pass the scale, for example --scale 0,1,2.",
 }
