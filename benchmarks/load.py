@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from studies_for_tests import make_study  # noqa: E402
 from venire.server.store.schema import upgrade  # noqa: E402
 from venire.server.store.session import Store  # noqa: E402
-from venire.server.studies import accounts as people  # noqa: E402
+from venire.server.studies import accounts  # noqa: E402
 
 READING = float(sys.argv[3]) if len(sys.argv) > 3 else 5.0
 
@@ -112,7 +112,7 @@ def main():
         store, topics=50, documents=400, gold=6, people=number, campaign={"gold_errors": 2}
     )
     with store.writing() as session:
-        cookies = [people.sign_in(session, person) for person in persons]
+        cookies = [accounts.sign_in(session, person) for person in persons]
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -38,7 +38,8 @@ from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
 from venire.server.store.studies import Document, Pair, Topic
 from venire.server.studies.campaigns import create_campaign, open_campaign
-from venire.server.studies.studies import create_study, put_gold
+from venire.server.studies.gold import put_gold
+from venire.server.studies.studies import create_study
 from venire.tables.qrels import Qrels
 
 OUT = Path(__file__).parent / "output"
@@ -318,7 +319,7 @@ print(rows, *spent, (most[0] - before) / 1e6)
 
 def measure(url: str, documents: int) -> list[dict[str, Any]]:
     """All figures of one database."""
-    from venire.server.studies.overview import overview
+    from venire.server.studies.overview import read_overview
 
     store = Store(url)
     name = "sqlite" if store.is_sqlite else "postgresql"
@@ -334,12 +335,12 @@ def measure(url: str, documents: int) -> list[dict[str, Any]]:
 
     spent = []
     with store.reading() as session:
-        overview(session, study)
+        read_overview(session, study)
     cpu = Cpu(store)
     for _ in range(5):
         began = time.perf_counter()
         with store.reading() as session:
-            overview(session, study)
+            read_overview(session, study)
         spent.append(1000 * (time.perf_counter() - began))
     add("overview", median_ms=sorted(spent)[2], worst_ms=max(spent), cpu_ms=cpu.ms() / 5)
     for share in (1.0, 0.5, 0.001):

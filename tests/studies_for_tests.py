@@ -12,8 +12,11 @@ from venire.server.judging.next_batch import open_next_batch
 from venire.server.store.judging import Lease
 from venire.server.store.people import Membership, User
 from venire.server.studies.campaigns import create_campaign, open_campaign
-from venire.server.studies.pools import build
-from venire.server.studies.studies import create_study, put_documents, put_gold, put_topics
+from venire.server.studies.documents import put_documents
+from venire.server.studies.gold import put_gold
+from venire.server.studies.pools import build_pool
+from venire.server.studies.studies import create_study
+from venire.server.studies.topics import put_topics
 from venire.tables.qrels import Qrels
 
 
@@ -40,7 +43,7 @@ def make_study(store, *, topics=2, documents=10, gold=4, people=3, campaign=None
                     {f"q{t}": {f"g{i}": 2.0 * (i % 2) for i in range(gold)} for t in range(topics)}
                 ),
             )
-        build(session, study.id, "all", {})
+        build_pool(session, study.id, "all", {})
         settings = {"practice_size": 0, **(campaign or {})}
         wave = create_campaign(session, study.id, "wave 1", settings)
         open_campaign(session, wave.id)

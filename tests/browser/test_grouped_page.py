@@ -15,11 +15,13 @@ from venire.server.store.judging import Batch, Event, Judgment, Lease
 from venire.server.store.people import Membership
 from venire.server.store.session import Store
 from venire.server.store.studies import Pair
-from venire.server.studies import accounts as people
-from venire.server.studies import pools
+from venire.server.studies import accounts, pools
 from venire.server.studies.campaigns import create_campaign, open_campaign
-from venire.server.studies.importing import keep_picture
-from venire.server.studies.studies import create_study, put_documents, put_topics
+from venire.server.studies.documents import put_documents
+from venire.server.studies.groups import put_groups
+from venire.server.studies.pictures import store_picture
+from venire.server.studies.studies import create_study
+from venire.server.studies.topics import put_topics
 
 SIZES = {"red": 10, "green": 5}
 SINGLE = 3
@@ -49,18 +51,18 @@ def grouped_server(tmp_path_factory, empty_sqlite):
     with store.writing() as session:
         study = create_study(session, "Squares", settings={"grades": GRADES}).id
         put_topics(session, study, pl.DataFrame({"query_id": ["q"], "title": ["red squares"]}))
-        keys = [keep_picture(picture(rng, colour), store.media) for colour in colours]
+        keys = [store_picture(picture(rng, colour), store.media) for colour in colours]
         ids = [f"{colour}{at}" for at, colour in enumerate(colours)]
         frame = pl.DataFrame({"doc_id": ids, "kind": "image", "path": keys})
         put_documents(session, study, frame)
-        pools.build(session, study, "all", {})
+        pools.build_pool(session, study, "all", {})
         names = list(SIZES)
         groups = {
             pair: names.index(colours[at])
             for at, pair in enumerate(session.scalars(select(Pair.id).order_by(Pair.id)))
             if colours[at] in SIZES
         }
-        pools.put_groups(session, study, Setting.parse("leader"), "colours", groups)
+        put_groups(session, study, Setting.parse("leader"), "colours", groups)
         campaign = create_campaign(session, study, "Wave 1", RULES).id
         open_campaign(session, campaign)
     server = Server(store.url, folder)
@@ -75,11 +77,11 @@ def judge(grouped_server, context):
     """Somebody signed in on the judge page."""
     store = grouped_server.store
     with store.writing() as session:
-        user = people.create_user(session, "Judge", f"judge{id(context)}", "correct horse")
+        user = accounts.create_user(session, "Judge", f"judge{id(context)}", "correct horse")
         session.add(
             Membership(study_id=grouped_server.study, user_id=user.id, role="annotator")
         )  # fmt: skip
-        cookie = people.sign_in(session, user.id)
+        cookie = accounts.sign_in(session, user.id)
     context.add_cookies([{"name": "venire_session", "value": cookie, "url": grouped_server.url}])
     page = context.new_page()
     page.user, page.store = user.id, store

@@ -15,7 +15,7 @@ from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
 from venire.server.store.people import Membership, SignIn
 from venire.server.store.session import Store
 from venire.server.store.studies import Document, Study
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts
 
 EVIL = (
     "<script>window.hacked=1</script> <img src=x onerror='window.hacked=2'>\n\n"
@@ -47,9 +47,9 @@ def judge(page_server, context):
     server, store, study, campaign = page_server
     with store.writing() as session:
         login = f"judge{session.scalar(select(func.count()).select_from(Membership))}"
-        user = people.create_user(session, "Judge", login, "correct horse")
+        user = accounts.create_user(session, "Judge", login, "correct horse")
         session.add(Membership(study_id=study, user_id=user.id, role="annotator"))
-        cookie = people.sign_in(session, user.id)
+        cookie = accounts.sign_in(session, user.id)
     context.add_cookies([{"name": "venire_session", "value": cookie, "url": server.url}])
     page = context.new_page()
     page.goto(f"{server.url}/judge/{campaign}")
@@ -224,9 +224,9 @@ def test_two_people_at_one_browser_send_their_own_only(judge, context):
     judge.locator("#banner").get_by_text("1 judgment is saved in this browser").wait_for()
     with judge.store.writing() as session:
         mine = session.scalar(select(Membership).where(Membership.user_id == judge.user))
-        bob = people.create_user(session, "Bob", f"bob{judge.user}", "correct horse")
+        bob = accounts.create_user(session, "Bob", f"bob{judge.user}", "correct horse")
         session.add(Membership(study_id=mine.study_id, user_id=bob.id, role="annotator"))
-        cookie = people.sign_in(session, bob.id)
+        cookie = accounts.sign_in(session, bob.id)
     own = next(one for one in context.cookies() if one["name"] == "venire_session")
     context.add_cookies([{"name": "venire_session", "value": cookie, "url": judge.server.url}])
     context.unroute("**/events")

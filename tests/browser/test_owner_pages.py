@@ -16,7 +16,7 @@ from owner_world import RULES, World
 from venire.server.jobs.queue import submit_job
 from venire.server.jobs.worker import run_pending
 from venire.server.store.judging import Batch, Campaign
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts, invitations
 from venire.server.studies.campaigns import create_campaign, open_campaign
 from venire.server.web.pages.common import TABS
 
@@ -39,7 +39,7 @@ def world(tmp_path_factory):
         for name in ("ben", "chi"):
             world.judge(name, lambda pair: 2 * (pair % 2))
     with world.store.writing() as session:
-        people.invite(session, world.study, "annotator", name="Fay")
+        invitations.create_invitation(session, world.study, "annotator", name="Fay")
         for kind in KINDS:
             submit_job(session, world.study, kind, {"bootstrap": 20} if kind == "agreement" else {})
         for kind, settings in CROWD.items():
@@ -66,7 +66,7 @@ def address(world):
 @pytest.fixture
 def page(world, address, context):
     """A window in which the owner is signed in; what the policy refuses is a fault."""
-    secret = world.store.write(lambda session: people.sign_in(session, world.users["ada"]))
+    secret = world.store.write(lambda session: accounts.sign_in(session, world.users["ada"]))
     context.add_cookies([{"name": "venire_session", "value": secret, "url": address}])
     page = context.new_page()
     said = []
@@ -257,8 +257,10 @@ def test_a_worker_copies_an_earlier_code(world, address, context, monkeypatch):
         wave = create_campaign(session, world.study, "Wave of workers", RULES)
         open_campaign(session, wave.id)
         monkeypatch.setattr(world, "campaign", wave.id)
-        secret = people.invite(session, world.study, "annotator", campaign_id=world.campaign)
-        user, _ = people.worker(session, secret, "W1")
+        secret = invitations.create_invitation(
+            session, world.study, "annotator", campaign_id=world.campaign
+        )
+        user, _ = invitations.admit_worker(session, secret, "W1")
         world.users["worker"] = user.id
     batch = world.judge("worker", 2)
     with world.store.reading() as session:

@@ -13,9 +13,9 @@ from venire.server.platforms.export import export_batches
 from studies_for_tests import AT, make_study
 from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
-from venire.server.studies.campaigns import sync_study
-from venire.server.studies.pools import build
-from venire.server.studies.studies import put_documents
+from venire.server.studies.documents import put_documents
+from venire.server.studies.pools import build_pool
+from venire.server.studies.tasks import sync_study
 
 ENTITY = """<http://x/d0> <http://www.w3.org/2000/01/rdf-schema#label> "Santana"@en .
 <http://x/d0> <http://x/genre> "Latin rock" .
@@ -33,7 +33,7 @@ def site(tmp_path):
     with store.writing() as session:
         named = {"doc_id": ["http://x/d0"], "kind": "entity", "title": ["d0"], "body": [ENTITY]}
         put_documents(session, study, pl.DataFrame(named))
-        build(session, study, "all", {})
+        build_pool(session, study, "all", {})
         sync_study(session, study)
         made = export_batches(session, wave, "mturk", AT)
     store.close()

@@ -15,9 +15,8 @@ from venire.grouping.vectors import Vectors
 from venire.server.store.people import Membership
 from venire.server.store.session import Store
 from venire.server.store.studies import Pair
-from venire.server.studies import accounts as people
-from venire.server.studies import pools
-from venire.server.studies.importing import import_folder
+from venire.server.studies import accounts, files, pools
+from venire.server.studies.collection_folder import import_folder
 from venire.server.studies.studies import create_study, get_study
 
 pytest.importorskip("sklearn.datasets", reason="needs the extra [images]")
@@ -36,8 +35,8 @@ def wizard_server(tmp_path_factory, empty_sqlite):
     shutil.copy(empty_sqlite, folder / "venire.db")
     store = Store.at(folder)
     with store.writing() as session:
-        ada = people.create_user(session, "Ada", "ada", "correct horse", may_create=True)
-        cookie = people.sign_in(session, ada.id)
+        ada = accounts.create_user(session, "Ada", "ada", "correct horse", may_create=True)
+        cookie = accounts.sign_in(session, ada.id)
     server = Server(store.url, folder)
     server.store, server.cookie, server.ada, server.folder = store, cookie, ada.id, folder
     yield server
@@ -54,7 +53,7 @@ def imported(wizard_server, digits):
         study = create_study(session, "Digits", owner_id=wizard_server.ada).id
         folder = read_study_folder(digits.collection)
         import_folder(session, study, folder, media=wizard_server.folder / "media")
-        pools.build(session, study, "qrels", {"qrels": "truth"})
+        pools.build_pool(session, study, "qrels", {"qrels": "truth"})
     return study
 
 
@@ -283,7 +282,7 @@ def test_annotators_of_a_pilot_are_types_and_on_by_default(wizard_server, page):
     names = [f"d{at}" for at in range(8)]
     with store.writing() as session:
         session.add(Membership(study_id=study, user_id=wizard_server.ada, role="owner"))
-        pools.put_vectors(session, study, Vectors.of(names, np.eye(8), encoder="eye"))
+        files.put_vectors(session, study, Vectors.of(names, np.eye(8), encoder="eye"))
     page.goto(f"{wizard_server.url}/studies/{study}/simulation")
     page.get_by_text("2 annotators are measured against them").wait_for()
     step(page, 2)

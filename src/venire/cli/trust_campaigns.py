@@ -75,7 +75,8 @@ def _load_study(
 ) -> tuple[Runs | tuple[str, ...], list[str]]:
     """Load campaigns without a file, and runs unless they are files; return runs and notes."""
     from venire.server.jobs.repeatability import read_study_group
-    from venire.server.studies.studies import find_study, read_runs
+    from venire.server.studies.files import read_runs
+    from venire.server.studies.studies import find_study
 
     notes: list[str] = []
     with open_store(database) as store, store.reading() as session:

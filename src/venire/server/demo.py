@@ -24,16 +24,14 @@ from venire.server.store.people import User
 from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
 from venire.server.store.studies import Document, Pair, Study, Topic
-from venire.server.studies.accounts import invite
 from venire.server.studies.campaigns import create_campaign, open_campaign
-from venire.server.studies.pools import build
-from venire.server.studies.studies import (
-    create_study,
-    put_documents,
-    put_file,
-    put_gold,
-    put_topics,
-)
+from venire.server.studies.documents import put_documents
+from venire.server.studies.files import put_file
+from venire.server.studies.gold import put_gold
+from venire.server.studies.invitations import create_invitation
+from venire.server.studies.pools import build_pool
+from venire.server.studies.studies import create_study
+from venire.server.studies.topics import put_topics
 from venire.server.web.app import create_app
 from venire.simulation.crowds.annotators import confusion_of, kind_named
 from venire.simulation.crowds.collection import SCALE, Collection
@@ -79,7 +77,7 @@ def play(
             study_id = _study(session, collection)
             campaign = create_campaign(session, study_id, "Wave 1", {"practice_size": 0})
             open_campaign(session, campaign.id)
-            secret = invite(session, study_id, "annotator", campaign_id=campaign.id)
+            secret = create_invitation(session, study_id, "annotator", campaign_id=campaign.id)
         with _served(store, folder / "media") as address:
             _judge_all(store, address, secret, campaign.id, collection, seed, progress)
         return _by_type(store, campaign.id)
@@ -101,7 +99,7 @@ def _study(session: Any, collection: Collection) -> str:
     for (name,), frame in collection.runs.frame.group_by("run_id", maintain_order=True):
         put_file(session, study.id, "run", str(name), frame, [])
     put_file(session, study.id, "qrels", "truth", collection.truth.frame, [])
-    build(session, study.id, "depth", {"depth": DEPTH})
+    build_pool(session, study.id, "depth", {"depth": DEPTH})
     put_gold(session, study.id, _gold(collection))
     return study.id
 

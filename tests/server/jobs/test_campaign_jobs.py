@@ -13,7 +13,7 @@ from venire.server.jobs.queue import get_job, submit_job
 from venire.server.jobs.repeatability import RepeatabilityJob
 from venire.server.jobs.worker import run_pending
 from venire.server.studies.campaigns import close_campaign, create_campaign, open_campaign
-from venire.server.studies.studies import put_file
+from venire.server.studies.files import put_file
 
 KINDS = {
     "repeatability": RepeatabilityJob,

@@ -26,8 +26,10 @@ from venire.server.store.base import now
 from venire.server.store.judging import Judgment, Lease
 from venire.server.store.studies import Document, Pair, StudyFile, Topic
 from venire.server.store.work import Job
-from venire.server.studies import pools
-from venire.server.studies.studies import get_study, put_documents, put_file
+from venire.server.studies import files
+from venire.server.studies.documents import put_documents
+from venire.server.studies.files import put_file
+from venire.server.studies.studies import get_study
 from venire.simulation.grouping.annotators import annotator, with_bounds
 from venire.simulation.grouping.pools import GroupedPools, Groupings, with_always
 from venire.simulation.grouping.recommend import recommend
@@ -71,7 +73,7 @@ def study(store, monkeypatch):
         store, topics=TOPICS, documents=DOCUMENTS, gold=0, people=2, campaign={"gold_size": 0}
     )
     with store.writing() as session:
-        pools.put_vectors(session, made, vectors_of())
+        files.put_vectors(session, made, vectors_of())
         put_file(session, made, "qrels", "truth", truth_of().frame, ())
     store.campaign, store.people = campaign, people
     return made
@@ -303,7 +305,7 @@ def test_regroup_writes_the_groups_and_keeps_all_judgments(store, study):
 def test_a_document_without_a_vector_is_single(store, study):
     short = Vectors.of(IDS[:-1], vectors_of().array[:-1], encoder="short")
     with store.writing() as session:
-        pools.put_vectors(session, study, short)
+        files.put_vectors(session, study, short)
     found = done(store, study, "regroup", setting="leader(cosine=-1)", encoder="short")
     assert found["notes"] == [f"{TOPICS} documents without a vector: single"]
     assert found["rows"][0]["single"] == TOPICS
@@ -347,7 +349,7 @@ def letters(monkeypatch):
 
 def stored(store, study, name="letters"):
     with store.reading() as session:
-        return pools.read_vectors(session, study, name)[0]
+        return files.read_vectors(session, study, name)[0]
 
 
 def test_encode_goes_on_where_it_was_stopped(store, study, letters):

@@ -19,9 +19,9 @@ from venire.server.jobs.evaluate import EvaluateJob
 from venire.server.jobs.parts import read_part
 from venire.server.jobs.trust import TrustJob
 from venire.server.jobs.worker import run_pending
-from venire.server.studies import results
-from venire.server.studies.adjudication import disagreements
-from venire.server.studies.studies import put_file
+from venire.server.studies import grades, judgments
+from venire.server.studies.adjudication import list_disagreements
+from venire.server.studies.files import put_file
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
@@ -68,9 +68,9 @@ def kept(store, job, name):
 def test_aggregate_keeps_what_the_model_says(store, study):
     job, result = do(store, study, "aggregate", model="dawid-skene", seed=3)
     with store.reading() as session:
-        table = results.judgments(session, study)
-        found = results.grades(session, study, f"job:{job}")
-        rows, total = disagreements(session, study, job_id=job)
+        table = judgments.read_judgments(session, study)
+        found = grades.read_grades(session, study, f"job:{job}")
+        rows, total = list_disagreements(session, study, job_id=job)
     posterior = DawidSkene().fit(table, seed=3)
     assert result["rows"][0]["items"] == posterior.items.height == 20
     assert result["seed"] == 3
@@ -94,8 +94,8 @@ def test_evaluate_under_each_kind_of_grades(store, study):
     for source in ("majority", "adjudicated", "qrels:old", f"job:{job}"):
         run, result = do(store, study, "evaluate", grades=source, measures=["AP", "nDCG@10"])
         with store.reading() as session:
-            qrels = results.grades(session, study, source)
-            from venire.server.studies.studies import read_runs
+            qrels = grades.read_grades(session, study, source)
+            from venire.server.studies.files import read_runs
 
             wanted = score(qrels, read_runs(session, study), ["AP", "nDCG@10"])
         assert result["rows"] == wanted.frame.to_dicts()
@@ -105,10 +105,12 @@ def test_evaluate_under_each_kind_of_grades(store, study):
 def test_trust_keeps_its_page(store, study):
     job, result = do(store, study, "trust", grades="qrels:old", permutations=50, judges=False)
     with store.reading() as session:
-        from venire.server.studies.studies import read_runs
+        from venire.server.studies.files import read_runs
 
         wanted = trust_of(
-            results.grades(session, study, "qrels:old"), read_runs(session, study), permutations=50
+            grades.read_grades(session, study, "qrels:old"),
+            read_runs(session, study),
+            permutations=50,
         )
         page = read_part(session, job, "report.html").decode()
     assert [row["verdict"] for row in result["rows"]] == [row["verdict"] for row in wanted.rows]
@@ -118,7 +120,7 @@ def test_trust_keeps_its_page(store, study):
 def test_agreement_is_that_of_the_judgments_that_count(store, study):
     job, result = do(store, study, "agreement", bootstrap=20, seed=5)
     with store.reading() as session:
-        wanted = measure_agreement(results.judgments(session, study), bootstrap=20, seed=5)
+        wanted = measure_agreement(judgments.read_judgments(session, study), bootstrap=20, seed=5)
     assert result["sentence"] == wanted.sentence
     assert [row["value"] for row in result["rows"]] == [row["value"] for row in wanted.rows]
     assert kept(store, job, "annotators.parquet").height == 3

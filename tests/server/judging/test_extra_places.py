@@ -6,13 +6,9 @@ from sqlalchemy import select
 from studies_for_tests import judge_batch, make_study
 from venire.errors import NotFound
 from venire.server.store.judging import Task
-from venire.server.studies.campaigns import (
-    beside_forecast,
-    forecast_of,
-    keep_forecast,
-    raise_overlap,
-    sync_study,
-)
+from venire.server.studies.extra_judgments import raise_overlap
+from venire.server.studies.forecasts import compare_forecast, forecast_of, save_forecast
+from venire.server.studies.tasks import sync_study
 
 
 def places(store, wave):
@@ -36,16 +32,16 @@ def test_chosen_documents_get_one_place_more_and_keep_it(store):
 def test_a_forecast_is_kept_and_compared(store):
     _, wave, people = make_study(store, documents=10, campaign={"batch_size": 4})
     with pytest.raises(NotFound), store.reading() as session:
-        beside_forecast(session, wave)
-    store.write(lambda s: keep_forecast(s, wave, {"judgments": 1.0, "rejected": 0.0}))
+        compare_forecast(session, wave)
+    store.write(lambda s: save_forecast(s, wave, {"judgments": 1.0, "rejected": 0.0}))
     store.write(
-        lambda s: keep_forecast(s, wave, {"judgments": 70.0, "hours": 0.1, "rejected": 0.2})
+        lambda s: save_forecast(s, wave, {"judgments": 70.0, "hours": 0.1, "rejected": 0.2})
     )
     judge_batch(store, wave, people[0])
     judge_batch(store, wave, people[1], gold=False)
     with store.reading() as session:
         assert forecast_of(session, wave)["judgments"] == 70.0
-        rows = {row["what"]: row for row in beside_forecast(session, wave)}
+        rows = {row["what"]: row for row in compare_forecast(session, wave)}
     assert rows["judgments"] == {"what": "judgments", "expected": 70.0, "so_far": 12}
     assert rows["rejected"]["so_far"] == 0.5
     assert rows["hours"]["so_far"] == pytest.approx(12 * 3 / 3600)

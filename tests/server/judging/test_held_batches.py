@@ -12,8 +12,9 @@ from venire.server.judging.next_batch import expire, open_next_batch
 from venire.server.judging.review import decide
 from venire.server.store.judging import FILLS, Batch, BatchReason, Lease, Task
 from venire.server.store.work import Decision
-from venire.server.studies.overview import overview, rejections
-from venire.server.studies.results import raw
+from venire.server.studies.batches import count_rejections
+from venire.server.studies.judgments import read_raw
+from venire.server.studies.overview import read_overview
 
 
 def take(store, campaign, person, at=AT):
@@ -44,7 +45,7 @@ def check_places(store):
 
 def counted(store, study):
     with store.reading() as session:
-        return sum(frame["counts"].sum() for frame in raw(session, study))
+        return sum(frame["counts"].sum() for frame in read_raw(session, study))
 
 
 def left_early(store, how="leave", **settings):
@@ -73,10 +74,10 @@ def test_its_judgments_stay_and_do_not_count(store, how):
         verdicts = session.scalars(select(Decision.verdict).where(Decision.subject == batch)).all()
         assert verdicts == ["held"]
         assert session.scalar(select(func.sum(Task.taken))) == 0
-        (alarm,) = [one for one in overview(session, study)["alarms"] if one["kind"] == "held"]
+        (alarm,) = [one for one in read_overview(session, study)["alarms"] if one["kind"] == "held"]
         assert alarm["campaign_id"] == campaign
         assert "1 batches ended before any of their gold was judged" in alarm["text"]
-        assert rejections(session, study) == {}  # it is no rejection either
+        assert count_rejections(session, study) == {}  # it is no rejection either
     assert Counter(one.state for one in leases(store, batch))["rejected"] == 3
     assert counted(store, study) == 0
     check_places(store)

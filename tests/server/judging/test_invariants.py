@@ -334,12 +334,10 @@ def test_strangers_and_the_paused_get_nothing(store):
 def test_ids_are_case_sensitive(store):
     import polars as pl
 
-    from venire.server.studies.studies import (
-        create_study,
-        ensure_pairs,
-        put_documents,
-        put_topics,
-    )
+    from venire.server.studies.documents import put_documents
+    from venire.server.studies.pairs import ensure_pairs
+    from venire.server.studies.studies import create_study
+    from venire.server.studies.topics import put_topics
 
     with store.writing() as session:
         study = create_study(session, "S")

@@ -10,7 +10,7 @@ from venire.errors import NotAllowed
 from venire.server.store.base import now
 from venire.server.store.people import Membership
 from venire.server.store.work import Decision
-from venire.server.studies.accounts import pause
+from venire.server.studies.members import set_paused
 
 RULE = {"pause_below": 0.7, "pause_sure": 0.95, "batch_size": 2}
 
@@ -42,7 +42,7 @@ def test_who_fails_gold_is_paused_and_who_passes_is_not(store):
 def test_who_was_resumed_is_judged_by_later_gold(store):
     study, wave, (bad, *_) = make_study(store, documents=30, campaign=RULE)
     judge_batch(store, wave, bad, gold=False)
-    store.write(lambda session: pause(session, study, bad, False, "a talk", None))
+    store.write(lambda session: set_paused(session, study, bad, False, "a talk", None))
     later = now() + timedelta(minutes=1)
     judge_batch(store, wave, bad, gold=True, at=later)
     assert member(store, study, bad).paused_at is None

@@ -11,17 +11,15 @@ from venire.server.store.base import now
 from venire.server.store.judging import Lease
 from venire.server.store.people import Membership
 from venire.server.store.session import Store
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts
 from venire.server.studies.accounts import create_user
 from venire.server.studies.campaigns import create_campaign, open_campaign
-from venire.server.studies.pools import build
-from venire.server.studies.studies import (
-    create_study,
-    put_documents,
-    put_file,
-    put_gold,
-    put_topics,
-)
+from venire.server.studies.documents import put_documents
+from venire.server.studies.files import put_file
+from venire.server.studies.gold import put_gold
+from venire.server.studies.pools import build_pool
+from venire.server.studies.studies import create_study
+from venire.server.studies.topics import put_topics
 from venire.server.web.app import create_app
 from venire.tables.qrels import Qrels
 
@@ -78,7 +76,7 @@ class World:
         """A browser, signed in."""
         client = TestClient(self.app, base_url="http://localhost")
         if name is not None:
-            secret = self.store.write(lambda session: people.sign_in(session, self.users[name]))
+            secret = self.store.write(lambda session: accounts.sign_in(session, self.users[name]))
             client.cookies.set("venire_session", secret)
         return client
 
@@ -109,5 +107,5 @@ def make_study(session, users):
         ).with_columns(pl.col("score").cast(pl.Float64))
         put_file(session, study.id, "run", run, frame, [])
     put_file(session, study.id, "qrels", "old", Qrels.from_dict({"q1": {"d1": 1}}).frame, [])
-    build(session, study.id, "all", {})
+    build_pool(session, study.id, "all", {})
     return study.id

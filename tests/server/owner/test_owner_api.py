@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 from venire.server.jobs.worker import run_pending
-from venire.server.studies.studies import create_study, put_file
+from venire.server.studies.files import put_file
+from venire.server.studies.studies import create_study
 
 
 def sent(answer):

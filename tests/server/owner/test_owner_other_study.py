@@ -8,16 +8,16 @@ from venire.server.jobs import queue
 from venire.server.judging.next_batch import open_next_batch
 from venire.server.store.base import now
 from venire.server.store.work import Decision, Export, Job, JobPart
-from venire.server.studies import accounts as people
-from venire.server.studies.exports import _job_settings
+from venire.server.studies import invitations
+from venire.server.studies.exports import _describe_grades
 
 
 @pytest.fixture
 def ids(world):
     """One of everything in the study."""
     with world.store.writing() as session:
-        people.invite(session, world.study, "viewer")
-        invitation = people.invitations(session, world.study)[0].id
+        invitations.create_invitation(session, world.study, "viewer")
+        invitation = invitations.list_invitations(session, world.study)[0].id
         job = Job(study_id=world.study, kind="aggregate", settings={"seed": 7}, state="done")
         job.result = {"model": "secret"}
         made = Export(study_id=world.study, kind="qrels", settings={}, manifest={})
@@ -94,9 +94,9 @@ def test_names_and_ids_in_queries_and_bodies_reach_nothing(world, ids):
         answer = eve.post(api + path, json=body)
         assert answer.status_code in (404, 422), (path, answer.text)
     with world.store.reading() as session:
-        said = _job_settings(session, world.other, f"job:{ids['job_id']}")
+        said = _describe_grades(session, world.other, f"job:{ids['job_id']}")
         assert said == {"source": f"job:{ids['job_id']}"}
-        assert _job_settings(session, world.study, f"job:{ids['job_id']}")["model"] == "secret"
+        assert _describe_grades(session, world.study, f"job:{ids['job_id']}")["model"] == "secret"
     aggregate = eve.get(f"{here}/aggregate?job={ids['job_id']}").text
     assert "secret" not in aggregate
 

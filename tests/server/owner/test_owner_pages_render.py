@@ -6,7 +6,7 @@ import pytest
 
 from venire.server.jobs.queue import submit_job
 from venire.server.jobs.worker import run_pending
-from venire.server.studies.studies import put_file
+from venire.server.studies.files import put_file
 from venire.server.web.pages.common import TABS
 from venire.tables.qrels import Qrels
 

@@ -20,7 +20,7 @@ from venire.server.platforms.task_export import export_tasks
 from venire.server.store.judging import Batch, BatchReason, Judgment, Lease, Task
 from venire.server.store.people import User
 from venire.server.store.studies import Document, Pair, Topic
-from venire.server.studies.results import judgments
+from venire.server.studies.judgments import read_judgments
 
 LATER = AT + timedelta(hours=2)
 SETTINGS = {"batch_size": 4, "overlap": 2}
@@ -124,7 +124,7 @@ def test_round_trip_gives_exactly_the_answers(store, study, platform, tmp_path):
         "unanswered": 0, "accepted": 6, "rejected": 0, "held": 0,
     }  # fmt: skip
     with store.reading() as session:
-        table = judgments(session, study_id, wave)
+        table = read_judgments(session, study_id, wave)
         names = dict(session.execute(select(User.id, User.worker)).all())
         assert session.scalar(select(func.count()).select_from(User)) == 2
     got = sorted(
@@ -439,7 +439,7 @@ def test_what_is_not_answered_in_time_is_free_again(store, study, tmp_path):
 
 
 def test_html_of_documents_is_safe_and_platform_marks_mean_nothing(store, tmp_path):
-    from venire.server.studies.studies import put_documents
+    from venire.server.studies.documents import put_documents
 
     study_id, wave, _ = make_study(store, topics=1, documents=2, people=0,
                                    campaign={"gold_size": 0, "batch_size": 2})  # fmt: skip

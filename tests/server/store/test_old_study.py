@@ -25,8 +25,12 @@ from venire.server.store.base import now
 from venire.server.store.judging import Batch, BatchReason, Judgment, Lease
 from venire.server.store.schema import METADATA, find_differences, make_config, upgrade
 from venire.server.store.session import Store
-from venire.server.studies import accounts, exports, overview, results
-from venire.server.studies.importing import as_folder
+from venire.server.studies import accounts
+from venire.server.studies.collection_folder import read_folder
+from venire.server.studies.exports import EXPORT_KINDS, export_study
+from venire.server.studies.grades import read_grades
+from venire.server.studies.judgments import read_judgments
+from venire.server.studies.overview import read_overview
 from venire.server.web.app import create_app
 
 GOLDEN = Path(__file__).parents[2] / "golden"
@@ -46,9 +50,9 @@ ROOM = SimpleNamespace(
             work.JobPart,
         )
     },
-    results=results,
-    overview=overview,
-    exports=exports,
+    results=SimpleNamespace(judgments=read_judgments, grades=read_grades),
+    overview=SimpleNamespace(overview=read_overview),
+    exports=SimpleNamespace(KINDS=EXPORT_KINDS, export=export_study),
     is_held=lambda batch: batch.reason_code == BatchReason.HELD,
 )
 
@@ -219,7 +223,7 @@ def test_a_held_batch_can_be_accepted(old_store):
     with old_store.reading() as session:
         found = {session.get(Batch, batch).reason_code for batch in FACTS["held"]}
         assert found == {BatchReason.OWNER}
-        alarms = overview.overview(session, FACTS["study"])["alarms"]
+        alarms = read_overview(session, FACTS["study"])["alarms"]
     assert "held" not in {alarm["kind"] for alarm in alarms}
 
 
@@ -250,7 +254,7 @@ def test_the_study_goes_out_as_a_folder(old_store):
     upgrade(old_store)
     with old_store.reading() as session:
         study = session.get(studies.Study, FACTS["study"])
-        folder = as_folder(session, study.id)
+        folder = read_folder(session, study.id)
         assert session.scalar(select(func.count()).select_from(people.User)) > 10
     assert folder.settings["scale"]["names"] == ["Off topic", "Related", "On topic"]
     assert folder.settings["campaign"] == {"overlap": 2, "batch_size": 4, "gold_size": 1}

@@ -13,12 +13,16 @@ from studies_for_tests import judge_batch, make_study
 from venire.errors import BadSetting, DataError
 from venire.formats.study_folder import read_study_folder, write_study_folder
 from venire.server.store.studies import Document, Study
-from venire.server.studies.adjudication import find_pair, settle
-from venire.server.studies.exports import KINDS, export, list_exports
-from venire.server.studies.importing import as_folder, import_folder, keep_picture, keep_pictures
-from venire.server.studies.pools import build
-from venire.server.studies.results import grades
-from venire.server.studies.studies import counts, create_study, put_file, put_topics, read_runs
+from venire.server.studies.adjudication import settle
+from venire.server.studies.collection_folder import import_folder, read_folder
+from venire.server.studies.exports import EXPORT_KINDS, export_study, list_exports
+from venire.server.studies.files import put_file, read_runs
+from venire.server.studies.grades import read_grades
+from venire.server.studies.pairs import find_pair
+from venire.server.studies.pictures import store_picture, store_pictures
+from venire.server.studies.pools import build_pool
+from venire.server.studies.studies import count_contents, create_study
+from venire.server.studies.topics import put_topics
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
@@ -34,12 +38,12 @@ def judged(store):
 
 
 def make(store, study, target, *kinds, **options):
-    return export(store, study, kinds, target, **options).manifest
+    return export_study(store, study, kinds, target, **options).manifest
 
 
 def test_a_second_export_is_the_same_byte_for_byte(store, tmp_path):
     study = judged(store)
-    every = [kind for kind in KINDS if kind != "qrels-strata"]
+    every = [kind for kind in EXPORT_KINDS if kind != "qrels-strata"]
     first = make(store, study, tmp_path / "a.zip", *every)
     second = make(store, study, tmp_path / "b.zip", *reversed(every))
     assert (tmp_path / "a.zip").read_bytes() == (tmp_path / "b.zip").read_bytes()
@@ -70,7 +74,7 @@ def test_the_manifest_says_what_is_there(store, tmp_path):
     assert made["versions"]["venire"]
     read = Qrels.read(tmp_path / "out" / "study.qrels")
     with store.reading() as session:
-        assert read.to_dict() == grades(session, study, "majority").to_dict()
+        assert read.to_dict() == read_grades(session, study, "majority").to_dict()
     with pytest.raises(DataError, match="holds something"):
         make(store, study, tmp_path / "out", "qrels")
     with pytest.raises(BadSetting, match="an export is one of"):
@@ -95,7 +99,7 @@ def test_five_columns_of_a_stratified_pool(store, tmp_path):
     runs = Runs.from_dict({"q0": {f"d{i}": 30.0 - i for i in range(20)}}, run_id="one")
     with store.writing() as session:
         put_file(session, study, "run", "one", runs.frame, ())
-        facts = build(
+        facts = build_pool(
             session, study, "stratified", {"strata": [5, 20], "rates": [1.0, 0.4]}, seed=3
         )
     assert facts["pairs"] == 5 + 6
@@ -146,7 +150,7 @@ def test_a_folder_goes_in_and_doing_it_again_changes_nothing(store, tmp_path):
     for what in ("topics", "documents", "run bm25", "qrels old", "gold"):
         assert again[what]["added"] == again[what]["changed"] == 0, what
     with store.reading() as session:
-        assert counts(session, study) == {
+        assert count_contents(session, study) == {
             "topics": 2, "documents": 4, "pool": 0, "gold": 1, "runs": 1, "qrels": 1
         }  # fmt: skip
         found = session.get_one(Study, study)
@@ -163,10 +167,10 @@ def test_export_then_import_gives_the_same_study(store, tmp_path):
         other = create_study(session, "Other").id
     put(store, study, folder_of(tmp_path))
     with store.reading() as session:
-        write_study_folder(as_folder(session, study), tmp_path / "out")
+        write_study_folder(read_folder(session, study), tmp_path / "out")
     put(store, other, tmp_path / "out")
     with store.reading() as session:
-        one, two = as_folder(session, study), as_folder(session, other)
+        one, two = read_folder(session, study), read_folder(session, other)
     assert one.topics.sort("query_id").equals(two.topics.sort("query_id"))
     assert one.documents.equals(two.documents)
     assert {**one.settings, "name": "Other"} == two.settings
@@ -220,14 +224,14 @@ def test_pictures_are_kept_by_their_content_with_thumbnails(store, tmp_path):
     again = {row["what"]: row for row in put(store, study, root, media=media)}
     assert again["documents"]["changed"] == 0
     # A server keeps the pictures first: the transaction touches no file.
-    folder = keep_pictures(read_study_folder(root), media)
+    folder = store_pictures(read_study_folder(root), media)
     (root / "images" / "a.jpg").unlink()
     with store.writing() as session:
         report = import_folder(session, study, folder, media=media)
     assert {row["what"]: row for row in report}["documents"]["unchanged"] == 2
     # What was kept is kept as it is when it comes in again.
     for key in keys.values():
-        assert keep_picture((media / key).read_bytes(), media) == key
+        assert store_picture((media / key).read_bytes(), media) == key
 
 
 def test_a_picture_too_large_or_a_bomb_is_refused(tmp_path):
@@ -238,8 +242,8 @@ def test_a_picture_too_large_or_a_bomb_is_refused(tmp_path):
     out = io.BytesIO()
     Image.new("1", (8000, 6000)).save(out, "PNG")  # 48 megapixels in some kilobytes
     with pytest.raises(DataError, match="8,000 x 6,000 pixels"):
-        keep_picture(out.getvalue(), tmp_path)
+        store_picture(out.getvalue(), tmp_path)
     for content in (b"", b"GIF89a", b"<svg onload='x'/>", out.getvalue()[:60]):
         with pytest.raises(DataError):
-            keep_picture(content, tmp_path)
+            store_picture(content, tmp_path)
     assert not list(tmp_path.iterdir())

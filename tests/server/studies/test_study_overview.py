@@ -8,21 +8,21 @@ from studies_for_tests import AT, judge_batch, make_study
 from venire.server.judging.next_batch import open_next_batch
 from venire.server.judging.review import decide
 from venire.server.store.base import now
-from venire.server.studies.accounts import pause
-from venire.server.studies.annotators import annotators, flagged
+from venire.server.studies.annotators import find_flagged, list_annotators
 from venire.server.studies.campaigns import (
     close_campaign,
     create_campaign,
     get_campaign,
     open_campaign,
 )
-from venire.server.studies.overview import overview
+from venire.server.studies.members import set_paused
+from venire.server.studies.overview import read_overview
 from venire.stats.proportion import wilson
 
 
 def look(store, study, at=AT):
     with store.reading() as session:
-        return overview(session, study, at)
+        return read_overview(session, study, at)
 
 
 def kinds(found):
@@ -98,7 +98,7 @@ def test_gold_that_has_run_out_raises_an_alarm_until_the_annotator_is_paused(sto
     alarms = [alarm for alarm in look(store, study)["alarms"] if alarm["kind"] == "gold"]
     assert len(alarms) == 1
     assert "p0" in alarms[0]["text"]
-    store.write(lambda session: pause(session, study, ann, True, "rest", None))
+    store.write(lambda session: set_paused(session, study, ann, True, "rest", None))
     assert "gold" not in kinds(look(store, study))
 
 
@@ -122,7 +122,7 @@ def test_a_wave_with_more_rejections_raises_an_alarm(store):
 
 def row_of(store, study, person):
     with store.reading() as session:
-        return next(row for row in annotators(session, study) if row["annotator_id"] == person)
+        return next(row for row in list_annotators(session, study) if row["annotator_id"] == person)
 
 
 def test_the_row_of_an_annotator(store):
@@ -143,7 +143,7 @@ def test_the_row_of_an_annotator(store):
     row = row_of(store, study, cat)
     assert (row["accepted"], row["rejected"]) == (0, 1)
     assert row["gold"]["value"] == 0.0
-    store.write(lambda session: pause(session, study, cat, True, "gold", None))
+    store.write(lambda session: set_paused(session, study, cat, True, "gold", None))
     assert row_of(store, study, cat)["pause_reason"] == "gold"
 
 
@@ -163,7 +163,7 @@ def test_flags_name_who_is_odd_and_why(store):
                 gold=ms > 500, ms=ms,
             )  # fmt: skip
     with store.reading() as session:
-        found = flagged(session, study)
+        found = find_flagged(session, study)
     assert [one["name"] for one in found] == ["p3"]
     assert "fast" in found[0]["flags"]
     assert "gold" in found[0]["flags"]
@@ -186,7 +186,7 @@ def test_drift_between_waves_is_flagged(store):
     for turn in range(8):
         judge_batch(store, second, ann, lambda pair: pair % 3, gold=turn % 2 == 0)
     with store.reading() as session:
-        assert [one["flags"] for one in flagged(session, study)] == [["drift"]]
+        assert [one["flags"] for one in find_flagged(session, study)] == [["drift"]]
 
 
 def test_an_empty_study_has_an_overview(store):
@@ -197,4 +197,4 @@ def test_an_empty_study_has_an_overview(store):
     found = look(store, study, now())
     assert found["campaigns"] == found["alarms"] == found["topics"] == []
     with store.reading() as session:
-        assert annotators(session, study) == []
+        assert list_annotators(session, study) == []

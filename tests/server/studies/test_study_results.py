@@ -15,9 +15,11 @@ from venire.server.judging.review import decide
 from venire.server.store.judging import Lease
 from venire.server.store.studies import Pair
 from venire.server.store.work import Decision
-from venire.server.studies import results
-from venire.server.studies.adjudication import details, disagreements, find_pair, settle, unsettle
-from venire.server.studies.history import history
+from venire.server.studies import judgments
+from venire.server.studies.adjudication import list_disagreements, read_details, settle, unsettle
+from venire.server.studies.grades import read_grades
+from venire.server.studies.history import read_history
+from venire.server.studies.pairs import find_pair
 
 # Three documents of one topic; the labels of three people on each.
 TOLD = {0: (0, 0, 0), 1: (2, 2, 0), 2: (0, 1, 2)}
@@ -45,12 +47,12 @@ def find(store, study, doc):
 
 def table(store, study, **options):
     with store.reading() as session:
-        return results.judgments(session, study, **options)
+        return judgments.read_judgments(session, study, **options)
 
 
 def raw_frame(store, study):
     with store.reading() as session:
-        return pl.concat(results.raw(session, study))
+        return pl.concat(judgments.read_raw(session, study))
 
 
 def test_the_judgments_that_count(store):
@@ -111,15 +113,15 @@ def test_the_raw_record_tells_what_became_of_each_judgment(store):
 
 
 def test_the_raw_record_is_written_in_three_ways_that_say_the_same(store, tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "ROWS_PER_STATEMENT", 4)
+    monkeypatch.setattr(judgments, "ROWS_PER_STATEMENT", 4)
     study, _, _ = told_study(store)
     frame = raw_frame(store, study)
     for ending in ("csv", "jsonl", "parquet"):
         path = tmp_path / f"raw.{ending}"
         with store.reading() as session:
-            assert results.write_raw(session, study, path) == 15
+            assert judgments.write_raw(session, study, path) == 15
             again = tmp_path / f"again.{ending}"
-            results.write_raw(session, study, again)
+            judgments.write_raw(session, study, again)
         assert path.read_bytes() == again.read_bytes()
     read = pl.read_parquet(tmp_path / "raw.parquet")
     assert read.equals(frame)
@@ -130,12 +132,12 @@ def test_the_raw_record_is_written_in_three_ways_that_say_the_same(store, tmp_pa
     assert csv.columns == frame.columns
     assert csv["doc_id"].to_list() == frame["doc_id"].to_list()
     with store.reading() as session, pytest.raises(BadSetting, match="the ending says"):
-        results.write_raw(session, study, tmp_path / "raw.xlsx")
+        judgments.write_raw(session, study, tmp_path / "raw.xlsx")
 
 
 def grades(store, study, source):
     with store.reading() as session:
-        return results.grades(session, study, source).to_dict()
+        return read_grades(session, study, source).to_dict()
 
 
 def test_settled_grades_take_the_place_of_the_majority(store):
@@ -170,7 +172,7 @@ def test_settled_grades_take_the_place_of_the_majority(store):
 def test_disagreements_come_with_the_worst_first(store):
     study, _, _ = told_study(store)
     with store.reading() as session:
-        rows, total = disagreements(session, study)
+        rows, total = list_disagreements(session, study)
     assert total == 2
     assert [row["doc_id"] for row in rows] == ["d2", "d1"]
     assert rows[0]["entropy"] == pytest.approx(1.584962500721156)  # log2 3
@@ -179,11 +181,11 @@ def test_disagreements_come_with_the_worst_first(store):
     pair = rows[0]["pair_id"]
     store.write(lambda session: settle(session, study, pair, 1, None, "between"))
     with store.reading() as session:
-        assert disagreements(session, study)[1] == 1
-        rows, total = disagreements(session, study, settled=True, limit=1)
+        assert list_disagreements(session, study)[1] == 1
+        rows, total = list_disagreements(session, study, settled=True, limit=1)
         assert total == 2
         assert rows[0]["settled"] == 1
-        found = details(session, study, pair)
+        found = read_details(session, study, pair)
     assert sorted(one["label"] for one in found["judgments"]) == [0, 1, 2]
     assert {one["annotator"] for one in found["judgments"]} == {"p0", "p1", "p2"}
     assert found["settled"] == 1
@@ -196,12 +198,12 @@ def test_the_history_of_a_grade_is_in_the_order_of_time(store):
     pair = find(store, study, "d2")
     store.write(lambda session: settle(session, study, pair, 1, None, "between"))
     with store.reading() as session:
-        rows = history(session, study, "q0", "d2")
-        every = history(session, study, "q0")
+        rows = read_history(session, study, "q0", "d2")
+        every = read_history(session, study, "q0")
         with pytest.raises(NotFound):
-            history(session, study, "q9")
+            read_history(session, study, "q9")
         with pytest.raises(NotFound):
-            history(session, study, "q0", "d9")
+            read_history(session, study, "q0", "d9")
     what = [row["what"] for row in rows]
     assert what.count("lease") == what.count("event") == what.count("judgment") == 3
     assert what.count("decision") == 4  # three batches, one grade

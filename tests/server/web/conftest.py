@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from venire.server.store.session import Store
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts
 from venire.server.web.app import create_app
 
 
@@ -39,7 +39,7 @@ def signed_in(app, own_store):
 
     def enter(user_id):
         with own_store.writing() as session:
-            secret = people.sign_in(session, user_id)
+            secret = accounts.sign_in(session, user_id)
         client = TestClient(app, base_url="http://venire.test", follow_redirects=False)
         client.cookies.set("venire_session", secret)
         clients.append(client)

@@ -10,7 +10,7 @@ from studies_for_tests import AT, add_person, judge_batch, make_study
 from venire.server.store.base import new_code, now
 from venire.server.store.judging import Batch, Campaign
 from venire.server.store.people import Invitation, Membership, SignIn, Token, User
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts, invitations, members
 
 PASSWORD = "correct horse"
 
@@ -28,9 +28,9 @@ def test_the_first_link_makes_one_account_and_that_owns_what_is_there(app, clien
     assert client.get("/work").status_code == 200
     with own_store.reading() as session:
         user = session.scalar(select(User).where(User.login == "ann"))
-        assert people.role_in(session, study, user.id) == "owner"
+        assert members.find_role(session, study, user.id) == "owner"
         assert user.may_create
-        assert people.first_link(session) is None
+        assert invitations.create_first_link(session) is None
     again = account(client, first, login="bob")
     assert again.status_code == 409
     assert "used already" in again.json()["error"]
@@ -53,22 +53,24 @@ def test_an_account_needs_a_name_and_a_password(app, client, values, words):
 def test_an_invitation_lets_in_one_person_once_with_its_role(client, own_store):
     study, _, _ = make_study(own_store)
     with own_store.writing() as session:
-        secret = people.invite(session, study, "viewer")
+        secret = invitations.create_invitation(session, study, "viewer")
     assert account(client, secret).status_code == 200
     assert account(client, secret, login="eve").status_code == 409
     with own_store.reading() as session:
         user = session.scalar(select(User).where(User.login == "ann"))
-        assert people.role_in(session, study, user.id) == "viewer"
+        assert members.find_role(session, study, user.id) == "viewer"
         assert not user.may_create
 
 
 def test_a_link_that_was_revoked_or_ran_out_does_not_work(client, own_store):
     study, _, _ = make_study(own_store)
     with own_store.writing() as session:
-        one = people.invite(session, study, "annotator")
-        people.revoke_invitation(session, study, people.invitations(session, study)[0].id)
-        two = people.invite(session, study, "annotator")
-        found = people.invitation(session, two)
+        one = invitations.create_invitation(session, study, "annotator")
+        invitations.revoke_invitation(
+            session, study, invitations.list_invitations(session, study)[0].id
+        )
+        two = invitations.create_invitation(session, study, "annotator")
+        found = invitations.find_invitation(session, two)
         found.expires_at = now() - timedelta(seconds=1)
     assert account(client, one).status_code == 404
     assert account(client, two).status_code == 409
@@ -86,7 +88,7 @@ def test_a_link_that_was_revoked_or_ran_out_does_not_work(client, own_store):
 def test_a_worker_of_a_platform_is_the_same_person_each_time(client, own_store):
     study, campaign, _ = make_study(own_store)
     with own_store.writing() as session:
-        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+        secret = invitations.create_invitation(session, study, "annotator", campaign_id=campaign)
     for _ in range(2):
         answer = client.get(f"/c/{secret}?workerId=W1")
         assert answer.status_code == 303
@@ -124,7 +126,7 @@ def test_a_worker_of_a_platform_is_the_same_person_each_time(client, own_store):
 def test_a_placeholder_is_nobody_s_id(client, own_store, query):
     study, campaign, _ = make_study(own_store)
     with own_store.writing() as session:
-        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+        secret = invitations.create_invitation(session, study, "annotator", campaign_id=campaign)
     answer = client.get(f"/c/{secret}?{query}")
     assert answer.status_code == 422
     assert "the platform did not fill it in" in answer.json()["error"]
@@ -148,7 +150,7 @@ def test_a_placeholder_is_nobody_s_id(client, own_store, query):
 def test_ids_of_workers_are_no_placeholders(client, own_store, query):
     study, campaign, _ = make_study(own_store)
     with own_store.writing() as session:
-        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+        secret = invitations.create_invitation(session, study, "annotator", campaign_id=campaign)
     assert client.get(f"/c/{secret}?{query}").status_code == 303
 
 
@@ -156,7 +158,7 @@ def test_ids_of_workers_are_no_placeholders(client, own_store, query):
 def test_a_preview_begins_nothing(client, own_store, name):
     study, campaign, _ = make_study(own_store)
     with own_store.writing() as session:
-        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+        secret = invitations.create_invitation(session, study, "annotator", campaign_id=campaign)
     answer = client.get(f"/c/{secret}?workerId=W3&{name}=ASSIGNMENT_ID_NOT_AVAILABLE")
     assert answer.status_code == 200
     assert "Accept the task to begin" in answer.text
@@ -168,7 +170,7 @@ def test_a_worker_finds_earlier_codes_again(client, own_store):
     """Opening the link again shows the codes, and takes no batch by itself."""
     study, campaign, _ = make_study(own_store, documents=20, campaign={"overlap": 2})
     with own_store.writing() as session:
-        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+        secret = invitations.create_invitation(session, study, "annotator", campaign_id=campaign)
     link = f"/c/{secret}?workerId=W1"
     assert client.get(link).headers["location"] == f"/judge/{campaign}"
     assert "Your codes" not in client.get("/work").text
@@ -212,7 +214,7 @@ def test_a_code_can_be_copied_by_hand(own_store):
 def test_a_worker_gets_a_code_that_says_whether_the_work_counts(client, own_store):
     study, campaign, _ = make_study(own_store, documents=20, campaign={"overlap": 2})
     with own_store.writing() as session:
-        secret = people.invite(session, study, "annotator", campaign_id=campaign)
+        secret = invitations.create_invitation(session, study, "annotator", campaign_id=campaign)
     import uuid
 
     from venire.server.store.judging import Lease
@@ -248,7 +250,7 @@ def test_a_worker_gets_a_code_that_says_whether_the_work_counts(client, own_stor
 
 def test_signing_in_gives_a_new_cookie_whatever_was_there(client, own_store):
     with own_store.writing() as session:
-        people.create_user(session, "Ann", "ann", PASSWORD)
+        accounts.create_user(session, "Ann", "ann", PASSWORD)
     client.cookies.set("venire_session", "chosen-by-somebody-else")
     answer = client.post("/sign-in", json={"login": "ANN ", "password": PASSWORD})
     assert answer.status_code == 200
@@ -262,8 +264,11 @@ def test_signing_in_gives_a_new_cookie_whatever_was_there(client, own_store):
 
 def test_secrets_are_kept_as_hashes_only(client, own_store):
     with own_store.writing() as session:
-        user = people.create_user(session, "Ann", "ann", PASSWORD)
-        secrets = [people.sign_in(session, user.id), people.make_token(session, user.id, "x")[1]]
+        user = accounts.create_user(session, "Ann", "ann", PASSWORD)
+        secrets = [
+            accounts.sign_in(session, user.id),
+            accounts.create_token(session, user.id, "x")[1],
+        ]
         study, _, _ = user.id, None, None
     with own_store.reading() as session:
         held = [
@@ -278,7 +283,7 @@ def test_secrets_are_kept_as_hashes_only(client, own_store):
 
 def test_who_is_wrong_is_not_told_what_was_wrong(client, own_store):
     with own_store.writing() as session:
-        people.create_user(session, "Ann", "ann", PASSWORD)
+        accounts.create_user(session, "Ann", "ann", PASSWORD)
     answers = {
         client.post("/sign-in", json={"login": login, "password": password}).json()["error"]
         for login, password in (("ann", "not this one"), ("nobody", PASSWORD))
@@ -326,7 +331,7 @@ def test_what_people_write_is_text_on_every_page(client, own_store):
     study, _, _ = make_study(own_store)
     evil = "<script>alert(1)</script>'; DROP TABLE user; --"
     with own_store.writing() as session:
-        secret = people.invite(session, study, "annotator", name=evil)
+        secret = invitations.create_invitation(session, study, "annotator", name=evil)
     page = client.get(f"/invite/{secret}").text
     assert "<script>alert" not in page
     account(client, secret, name=evil, login=evil)
@@ -447,8 +452,8 @@ def test_passwords_are_not_tried_without_end(app, client, own_store):
     from venire.server.web import sign_in_limit as tries
 
     with own_store.writing() as session:
-        people.create_user(session, "Ann", "ann", PASSWORD)
-        people.create_user(session, "Bob", "bob", PASSWORD)
+        accounts.create_user(session, "Ann", "ann", PASSWORD)
+        accounts.create_user(session, "Bob", "bob", PASSWORD)
 
     def enter(login, password):
         return client.post("/sign-in", json={"login": login, "password": password})
@@ -505,8 +510,8 @@ def test_a_page_that_asks_to_sign_in_is_come_back_to(client):
 def test_a_link_is_not_used_up_by_who_is_in_the_study(own_store, signed_in):
     study, _, (ann, *_) = make_study(own_store)
     with own_store.writing() as session:
-        secret = people.invite(session, study, "viewer")
+        secret = invitations.create_invitation(session, study, "viewer")
     answer = signed_in(ann).post(f"/invite/{secret}/join")
     assert answer.status_code == 409
     with own_store.reading() as session:
-        assert people.invitation(session, secret).used_at is None
+        assert invitations.find_invitation(session, secret).used_at is None

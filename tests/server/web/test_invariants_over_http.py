@@ -18,9 +18,9 @@ from venire.server.judging.review import decide
 from venire.server.store.judging import Batch, Event, Judgment, Lease
 from venire.server.store.session import Store
 from venire.server.store.studies import Document
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts
 from venire.server.studies.campaigns import change_campaign, create_campaign
-from venire.server.studies.studies import put_documents
+from venire.server.studies.documents import put_documents
 from venire.server.web.app import create_app, from_environment
 
 
@@ -31,7 +31,7 @@ def browser(store, tmp_path):
 
     def enter(user_id):
         app = create_app(store, media=tmp_path / "media")
-        secret = store.write(lambda session: people.sign_in(session, user_id))
+        secret = store.write(lambda session: accounts.sign_in(session, user_id))
         client = TestClient(app, base_url="http://venire.test", follow_redirects=False)
         client.cookies.set("venire_session", secret)
         opened.append(client)
@@ -113,7 +113,7 @@ def test_what_is_sent_after_signing_in_again_counts_once(store, browser):
     path = f"/judge/batches/{batch['batch']}/events"
     kept = {"events": [label(batch["items"][0]["lease"])]}
     secret = first.cookies["venire_session"]
-    store.write(lambda session: people.sign_out(session, secret))
+    store.write(lambda session: accounts.sign_out(session, secret))
     assert first.post(path, json=kept).status_code == 401
     assert count(store, Event) == 0
     again = browser(ann)
@@ -212,7 +212,7 @@ def test_many_requests_at_once_do_not_wait_for_each_other_s_connections(database
     study, campaign, users = make_study(own, people=30)
     app = create_app(own, media=tmp_path / "media")
     with own.writing() as session:
-        cookies = [people.sign_in(session, one) for one in users]
+        cookies = [accounts.sign_in(session, one) for one in users]
     gate, statuses = threading.Barrier(30), []
     with TestClient(app, base_url="http://venire.test") as client:
 

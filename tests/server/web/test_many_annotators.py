@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from studies_for_tests import make_study
 from venire.server.store.judging import FILLS, Batch, Event, Judgment, Lease, Task
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts
 
 
 class Judge(threading.Thread):
@@ -99,7 +99,7 @@ def test_nothing_is_lost_doubled_or_above_the_overlap(database, store, serve, do
         campaign={"overlap": 3, "gold_errors": 1},
     )
     with store.writing() as session:
-        cookies = [people.sign_in(session, one) for one in people_ids]
+        cookies = [accounts.sign_in(session, one) for one in people_ids]
     server = serve(database)
     goal = threading.Event()
     threads = [Judge(server, campaign, cookie, seed, goal) for seed, cookie in enumerate(cookies)]

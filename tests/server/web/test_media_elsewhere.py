@@ -14,7 +14,7 @@ from venire.errors import BadSetting
 from venire.formats.source import folder_at
 from venire.server.jobs.worker import run_pending
 from venire.server.store.session import Store
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts
 from venire.server.web.app import create_app
 
 pytest.importorskip("upath", reason="needs the extra [cloud]")
@@ -28,8 +28,8 @@ def ada(tmp_path, empty_sqlite):
     media = folder_at(f"memory://{uuid.uuid4().hex}/media")
     app = create_app(store, media=media, exports=tmp_path / "exports")
     with store.writing() as session:
-        user = people.create_user(session, "Ada", "ada", "correct horse", may_create=True)
-        secret = people.sign_in(session, user.id)
+        user = accounts.create_user(session, "Ada", "ada", "correct horse", may_create=True)
+        secret = accounts.sign_in(session, user.id)
     client = TestClient(app, base_url="http://venire.test", follow_redirects=False)
     client.cookies.set("venire_session", secret)
     client.store, client.media = store, media

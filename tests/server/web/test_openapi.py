@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from studies_for_tests import make_study
-from venire.server.studies import accounts as people
+from venire.server.studies import accounts, invitations
 
 schemathesis = pytest.importorskip("schemathesis")
 
@@ -14,9 +14,9 @@ def api(app, own_store):
     """The API of a study, and the headers of its owner."""
     study, _, _ = make_study(own_store)
     with own_store.writing() as session:
-        user = people.create_user(session, "Ann", "ann", "correct horse", may_create=True)
-        people._own_the_unowned(session, user.id)
-        _, secret = people.make_token(session, user.id, "test")
+        user = accounts.create_user(session, "Ann", "ann", "correct horse", may_create=True)
+        invitations._take_unowned_studies(session, user.id)
+        _, secret = accounts.create_token(session, user.id, "test")
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", app)
     return schema, study, {"Authorization": f"Bearer {secret}"}
 

@@ -10,10 +10,12 @@ from starlette.testclient import TestClient
 
 from studies_for_tests import add_person
 from venire.server.store.session import Store
-from venire.server.studies import accounts as people
-from venire.server.studies import pools
+from venire.server.studies import accounts, pools
 from venire.server.studies.campaigns import create_campaign, open_campaign
-from venire.server.studies.studies import create_study, put_documents, put_file, put_topics
+from venire.server.studies.documents import put_documents
+from venire.server.studies.files import put_file
+from venire.server.studies.studies import create_study
+from venire.server.studies.topics import put_topics
 from venire.server.web.app import create_app
 from venire.tables.qrels import Qrels
 
@@ -39,7 +41,7 @@ def piloted(tmp_path_factory, empty_sqlite):
 
     def signed_in(user):
         with store.writing() as session:
-            secret = people.sign_in(session, user)
+            secret = accounts.sign_in(session, user)
         client = TestClient(app, base_url="http://venire.test", follow_redirects=False)
         client.cookies.set("venire_session", secret)
         return client
@@ -56,7 +58,7 @@ def piloted(tmp_path_factory, empty_sqlite):
         frame = pl.DataFrame({"doc_id": names, "kind": "text", "title": names, "body": names})
         put_documents(session, study, frame)
         put_file(session, study, "qrels", "truth", Qrels.from_dict(TRUTH).frame, ())
-        pools.build(session, study, "qrels", {"qrels": "truth"})
+        pools.build_pool(session, study, "qrels", {"qrels": "truth"})
         campaign = create_campaign(session, study, "Pilot", RULES)
         open_campaign(session, campaign.id)
         judges = {name: add_person(session, study, name) for name in PEOPLE}

@@ -14,7 +14,7 @@ from venire.server.store.judging import Batch, Campaign
 from venire.server.store.people import User
 from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
-from venire.server.studies.studies import put_file
+from venire.server.studies.files import put_file
 
 
 @pytest.fixture

@@ -64,12 +64,12 @@ def test_invite_makes_a_link(venire_json, study):
 
 
 def test_a_decision_and_its_undo(venire_json, venire, study):
-    from venire.server.studies.pools import build
+    from venire.server.studies.pools import build_pool
     from venire.server.studies.studies import find_study
 
     store = Store.at(study)
     with store.writing() as session:
-        build(session, find_study(session, "Winds").id, "all", {})
+        build_pool(session, find_study(session, "Winds").id, "all", {})
     store.close()
     at = ("--database", study)
     done = venire_json("study", "settle", "Winds", "q1", "d1", "2", "--reason", "seen", *at)

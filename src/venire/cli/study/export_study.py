@@ -48,8 +48,8 @@ def command(
     """
     from venire.formats.study_folder import write_study_folder
     from venire.server.studies.campaigns import find_campaign
-    from venire.server.studies.exports import export
-    from venire.server.studies.importing import as_folder
+    from venire.server.studies.collection_folder import read_folder
+    from venire.server.studies.exports import export_study
     from venire.server.studies.studies import find_study
 
     names = list(kinds or ("qrels",))
@@ -63,12 +63,12 @@ def command(
             )
         if names == ["study"]:
             with store.snapshot() as session:
-                whole = as_folder(session, study_id, media_of(database, media))
+                whole = read_folder(session, study_id, media_of(database, media))
             write_study_folder(whole, output)
             rows: list[dict[str, Any]] = [{"file": output}]
             notes: list[str] = []
         else:
-            manifest = export(
+            manifest = export_study(
                 store,
                 study_id,
                 names,

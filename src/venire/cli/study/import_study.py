@@ -26,7 +26,8 @@ def command(study: str, source: str, media: str | None, database: str, form: str
     import tempfile
 
     from venire.formats.study_folder import read_study_folder, unpack_study
-    from venire.server.studies.importing import import_folder, keep_pictures
+    from venire.server.studies.collection_folder import import_folder
+    from venire.server.studies.pictures import store_pictures
     from venire.server.studies.studies import find_study
 
     with tempfile.TemporaryDirectory(prefix="venire-") as scratch:
@@ -42,7 +43,7 @@ def command(study: str, source: str, media: str | None, database: str, form: str
             folder = read_study_folder(path)
             media_folder = media_of(database, media)
             with show_progress() as progress:
-                folder = keep_pictures(folder, media_folder, progress)
+                folder = store_pictures(folder, media_folder, progress)
             with store.writing() as session:
                 rows = import_folder(session, study_id, folder, media=media_folder)
     settings = {"study": study, "source": source, "database": database}

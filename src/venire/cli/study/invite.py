@@ -28,14 +28,14 @@ def command(
     study: str, role: str, name: str, campaign: str | None, url: str, database: str, form: str
 ) -> None:
     """Make a link that invites a person to STUDY, or a platform's workers to a campaign."""
-    from venire.server.studies.accounts import invite
     from venire.server.studies.campaigns import find_campaign
+    from venire.server.studies.invitations import create_invitation
     from venire.server.studies.studies import find_study
 
     with open_store(database) as store, store.writing() as session:
         study_id = find_study(session, study).id
         campaign_id = None if campaign is None else find_campaign(session, study_id, campaign).id
-        secret = invite(session, study_id, role, name=name, campaign_id=campaign_id)
+        secret = create_invitation(session, study_id, role, name=name, campaign_id=campaign_id)
     path = f"invite/{secret}" if campaign is None else f"c/{secret}"
     row = {"role": role, "link": f"{url.rstrip('/')}/{path}"}
     settings = {"study": study, "role": role, "campaign": campaign, "database": database}

@@ -16,12 +16,12 @@ from venire.cli.shared.output import FORMAT, emit
 @FORMAT
 def command(name: str, owner: str | None, database: str, form: str) -> None:
     """Make a study called NAME; a missing database is created."""
-    from venire.server.studies.accounts import maker
+    from venire.server.studies.accounts import choose_owner
     from venire.server.studies.studies import create_study
 
     notes: list[str] = []
     with open_store(database, make=True) as store, store.writing() as session:
-        user = maker(session, owner)
+        user = choose_owner(session, owner)
         study = create_study(session, name, owner_id=user)
         if user is None:
             notes.append("it belongs to no account yet; invite an owner with: "

@@ -24,15 +24,17 @@ def command(
     study: str, campaign: str, budget: int, by: str, apply: bool, database: str, form: str
 ) -> None:
     """Choose the pairs of STUDY that one more judgment is worth most for."""
-    from venire.server.studies.campaigns import find_campaign, raise_overlap
-    from venire.server.studies.results import judgments
-    from venire.server.studies.studies import find_study, read_runs
+    from venire.server.studies.campaigns import find_campaign
+    from venire.server.studies.extra_judgments import raise_overlap
+    from venire.server.studies.files import read_runs
+    from venire.server.studies.judgments import read_judgments
+    from venire.server.studies.studies import find_study
     from venire.simulation.campaigns.next_best import next_best
 
     with open_store(database) as store, store.writing() as session:
         study_id = find_study(session, study).id
         campaign_id = find_campaign(session, study_id, campaign).id
-        table = judgments(session, study_id, campaign_id)
+        table = read_judgments(session, study_id, campaign_id)
         if not len(table):
             raise DataError(f"the campaign {campaign!r} has no judgments that count yet")
         runs = read_runs(session, study_id) if by == "ranking" else None

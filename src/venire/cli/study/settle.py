@@ -39,20 +39,20 @@ def command(
 
     The judgments do not change, and the last decision counts.
     """
-    from venire.server.studies import adjudication
+    from venire.server.studies import adjudication, pairs
     from venire.server.studies.studies import find_study
 
     notes: list[str] = []
     with open_store(database) as store, store.writing() as session:
         study_id = find_study(session, study).id
         if query_id is None:
-            rows, total = adjudication.disagreements(session, study_id, limit=limit)
+            rows, total = adjudication.list_disagreements(session, study_id, limit=limit)
             rows = [_shorten(row) for row in rows]
             notes.append(f"{len(rows)} of {total:,} pairs on which the labels differ")
         elif doc_id is None or (grade is None) is not undo:
             raise BadSetting("Pass QUERY_ID DOC_ID GRADE, or QUERY_ID DOC_ID --undo.")
         else:
-            pair = adjudication.find_pair(session, study_id, query_id, doc_id)
+            pair = pairs.find_pair(session, study_id, query_id, doc_id)
             if grade is None:
                 decision = adjudication.unsettle(session, study_id, pair, None, reason)
             else:

@@ -16,7 +16,7 @@ from venire.cli.shared.output import FORMAT, emit
 @FORMAT
 def command(study: str | None, database: str, form: str) -> None:
     """Show the progress of STUDY, one row per campaign; without STUDY, list the studies."""
-    from venire.server.studies.overview import overview
+    from venire.server.studies.overview import read_overview
     from venire.server.studies.studies import find_study, list_studies
 
     notes: list[str] = []
@@ -27,7 +27,7 @@ def command(study: str | None, database: str, form: str) -> None:
                 for row in list_studies(session)
             ]
         else:
-            report = overview(session, find_study(session, study).id)
+            report = read_overview(session, find_study(session, study).id)
             rows = [_list_progress(row) for row in report["campaigns"]]
             notes = [f"{n:,} {what}" for what, n in report["counts"].items()]
             notes += [f"alarm: {alarm['text']}" for alarm in report["alarms"]]

@@ -13,7 +13,7 @@ from venire.report.folder import confusion_frame
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.setting_rules import CAMPAIGN, SEED
 from venire.server.jobs.work import Work
-from venire.server.studies.results import gold_grades
+from venire.server.studies.gold import read_gold_grades
 from venire.settings import setting
 
 
@@ -59,7 +59,7 @@ class AggregateJob(JobKind):
         known = None
         if self.use_gold:
             with work.store.reading() as session:
-                known = gold_grades(session, work.study_id)
+                known = read_gold_grades(session, work.study_id)
         posterior = model.fit(table, gold=known, seed=self.seed, progress=progress)
         tables = {
             "items": posterior.frame,

@@ -13,7 +13,7 @@ from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.setting_rules import CAMPAIGN, RUNS, SEED, check_measures
 from venire.server.jobs.setting_rules import MEASURES as MEASURES_RULE
 from venire.server.jobs.work import Work
-from venire.server.studies.studies import read_runs
+from venire.server.studies.files import read_runs
 from venire.settings import setting
 from venire.simulation.campaigns.annotators_needed import (
     MEASURES,

@@ -16,7 +16,8 @@ from venire.progress import Progress
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.part_writer import PartWriter
 from venire.server.jobs.work import Work, to_parquet
-from venire.server.studies.pools import put_vectors, read_vectors, to_encode
+from venire.server.studies.documents import list_encodable
+from venire.server.studies.files import put_vectors, read_vectors
 from venire.settings import setting
 from venire.tables.schema import counted
 
@@ -46,7 +47,7 @@ class EncodeJob(JobKind):
     def check(self, session: Session, study_id: str) -> None:
         """Refuse an unknown encoder, and one that reads no document of the study."""
         encoder = load_encoder(self.encoder)
-        if to_encode(session, study_id, encoder.reads).is_empty():
+        if list_encodable(session, study_id, encoder.reads).is_empty():
             raise BadSetting(
                 f"must read documents of the study: {self.encoder} reads {encoder.reads}s, and no "
                 "document has one",
@@ -79,7 +80,7 @@ def _encode_study(work: Work, name: str, progress: Progress) -> tuple[Vectors, s
     """Compute and store the vectors of one encoder; return them and added, changed or unchanged."""
     encoder = load_encoder(name)
     with work.store.reading() as session:
-        documents = to_encode(session, work.study_id, encoder.reads)
+        documents = list_encodable(session, work.study_id, encoder.reads)
         earlier = _read_stored(session, work.study_id, name, documents)
     saved = work.list_parts(f"{name}-")
     earlier += [_decode(work.read_part(part), name) for part in saved]

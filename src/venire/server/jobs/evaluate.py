@@ -19,8 +19,8 @@ from venire.server.jobs.setting_rules import (
     check_measures,
 )
 from venire.server.jobs.work import Work
-from venire.server.studies.results import grades
-from venire.server.studies.studies import read_runs
+from venire.server.studies.files import read_runs
+from venire.server.studies.grades import read_grades
 from venire.settings import setting
 from venire.tables.runs import TIES
 
@@ -60,7 +60,7 @@ class EvaluateJob(JobKind):
         """Score the runs; saves the tables ``scores`` and ``by_topic``."""
         progress(Event("reading runs and grades", 0, 2))
         with work.store.reading() as session:
-            qrels = grades(session, work.study_id, self.grades)
+            qrels = read_grades(session, work.study_id, self.grades)
             runs = read_runs(session, work.study_id, self.runs)
         progress(Event("scoring", 1, 2))
         scores = score_runs(qrels, runs, self.measures, topics=self.topics, ties=self.ties)

@@ -15,8 +15,9 @@ from venire.report.forecast import forecast_page
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.setting_rules import GRADES_SOURCE, MEASURE, RUNS, SEED, check_grades
 from venire.server.jobs.work import Work
-from venire.server.studies.results import grades, judgments
-from venire.server.studies.studies import read_runs
+from venire.server.studies.files import read_runs
+from venire.server.studies.grades import read_grades
+from venire.server.studies.judgments import read_judgments
 from venire.settings import Settings, setting
 from venire.simulation.campaigns.designs import Crowd, Design, crowd_of_pilot, forecast, grid
 
@@ -98,14 +99,14 @@ class ForecastJob(JobKind):
     def run(self, work: Work, progress: Progress) -> ForecastResult:
         """Simulate the designs; saves the report.
 
-        :func:`venire.server.studies.campaigns.keep_forecast` saves a row with a campaign.
+        :func:`venire.server.studies.forecasts.save_forecast` saves a row with a campaign.
         """
         with work.store.reading() as session:
-            truth = grades(session, work.study_id, self.grades)
+            truth = read_grades(session, work.study_id, self.grades)
             runs = read_runs(session, work.study_id, self.runs)
             pilot = None
             if self.pilot is not None:
-                pilot = judgments(session, work.study_id, self.pilot)
+                pilot = read_judgments(session, work.study_id, self.pilot)
         expected = CrowdSettings.of(self.crowd).drop_nulls()
         crowd = Crowd(**expected)
         if pilot is not None:

@@ -10,7 +10,7 @@ from venire.progress import Progress
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.setting_rules import CAMPAIGN, RUNS
 from venire.server.jobs.work import Work
-from venire.server.studies.studies import read_runs
+from venire.server.studies.files import read_runs
 from venire.settings import setting
 from venire.simulation.campaigns.next_best import BY, next_best
 
@@ -44,7 +44,7 @@ class NextBestJob(JobKind):
     def run(self, work: Work, progress: Progress) -> NextBestResult:
         """Choose pairs; saves them as the table ``pairs``.
 
-        :func:`venire.server.studies.campaigns.raise_overlap` requests the judgments.
+        :func:`venire.server.studies.extra_judgments.raise_overlap` requests the judgments.
         """
         table = work.read_judgments(self.campaign)
         runs = None

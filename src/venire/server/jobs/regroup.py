@@ -17,7 +17,9 @@ from venire.server.jobs.encode import HASH
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.queue import get_job
 from venire.server.jobs.work import Work
-from venire.server.studies.pools import group_pools, pooled, put_groups, read_vectors
+from venire.server.studies.files import read_vectors
+from venire.server.studies.groups import group_pools, put_groups
+from venire.server.studies.pools import read_pools
 from venire.settings import setting as declare
 from venire.tables.schema import counted
 
@@ -55,7 +57,7 @@ class RegroupJob(JobKind):
         grouping = Setting.parse(self.setting)
         name = choose_vectors(grouping, self.encoder)
         with work.store.reading() as session:
-            pools = pooled(session, work.study_id, gold=True)
+            pools = read_pools(session, work.study_id, gold=True)
             by = get_job(session, work.id).created_by
             vectors = read_vectors(session, work.study_id, name)[0] if name else None
         notes: list[str] = []

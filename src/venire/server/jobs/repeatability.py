@@ -24,10 +24,11 @@ from venire.server.jobs.setting_rules import (
 )
 from venire.server.jobs.setting_rules import MEASURES as MEASURES_RULE
 from venire.server.jobs.work import Work
+from venire.server.studies.batches import count_rejections
 from venire.server.studies.campaigns import find_campaign
-from venire.server.studies.overview import rejections
-from venire.server.studies.results import grades, judgments
-from venire.server.studies.studies import read_runs
+from venire.server.studies.files import read_runs
+from venire.server.studies.grades import read_grades
+from venire.server.studies.judgments import read_judgments
 from venire.settings import setting
 
 
@@ -147,11 +148,11 @@ def read_study_group(
         No judgment of the campaign counts yet.
     """
     if is_grade_source(name):
-        return Group(grades(session, study_id, name))
+        return Group(read_grades(session, study_id, name))
     campaign = find_campaign(session, study_id, name)
-    table = judgments(session, study_id, campaign.id)
+    table = read_judgments(session, study_id, campaign.id)
     if not len(table):
         raise DataError(f"No judgment of the campaign {campaign.name!r} counts yet.")
     posterior = build(model, {}).fit(table)
     notes += [f"{name}: {note}" for note in (*table.notes, *posterior.notes)]
-    return Group(posterior.qrels(), table, rejections(session, study_id).get(campaign.id))
+    return Group(posterior.qrels(), table, count_rejections(session, study_id).get(campaign.id))

@@ -7,7 +7,7 @@ from typing import Any
 
 from venire.errors import BadSetting
 from venire.measures import parse
-from venire.server.studies.results import GRADES
+from venire.server.studies.grades import GRADE_SOURCES
 
 RuleArguments = Mapping[str, Any]
 MAX_SEED = 2**31 - 1
@@ -24,7 +24,7 @@ CAMPAIGN: RuleArguments = {
 }
 RUNS: RuleArguments = {"words": "Names of the runs to use; null: all runs.", "label": "Runs"}
 GRADES_SOURCE: RuleArguments = {
-    "words": f"Source of the grades: {', '.join(GRADES)}.",
+    "words": f"Source of the grades: {', '.join(GRADE_SOURCES)}.",
     "label": "Grades",
 }
 MEASURE: RuleArguments = {
@@ -44,16 +44,18 @@ PERMUTATIONS: RuleArguments = {
     "least": 1,
     "most": MAX_RESAMPLES,
 }
-GRADE_KINDS = frozenset(source.partition(":")[0] for source in GRADES)
+GRADE_KINDS = frozenset(source.partition(":")[0] for source in GRADE_SOURCES)
 """The first part of a source of grades: ``qrels`` of ``qrels:NAME``."""
 
 
 def check_grades(source: str) -> None:
     """Refuse an unknown source of grades."""
     kind, _, name = source.partition(":")
-    if source not in GRADES[:3] and not (kind in ("job", "qrels") and name):
+    if source not in GRADE_SOURCES[:3] and not (kind in ("job", "qrels") and name):
         raise BadSetting(
-            f"must be one of {', '.join(GRADES)} (got {source!r})", argument="grades", value=source
+            f"must be one of {', '.join(GRADE_SOURCES)} (got {source!r})",
+            argument="grades",
+            value=source,
         )
 
 

@@ -10,9 +10,10 @@ from sqlalchemy.orm import Session
 from venire.errors import DataError, UnknownName
 from venire.formats.study_settings import StudySettings
 from venire.server.store.judging import Campaign, Judgment
-from venire.server.studies import lists
-from venire.server.studies.results import judgments
-from venire.server.studies.studies import get_study, read_qrels
+from venire.server.studies import files
+from venire.server.studies.files import read_qrels
+from venire.server.studies.judgments import read_judgments
+from venire.server.studies.studies import get_study
 from venire.simulation.grouping.pilot import majority_truth
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -37,7 +38,7 @@ def read_truth(
         No judgment counts yet.
     """
     least = read_relevant_from(session, study_id)
-    table = judgments(session, study_id, campaign)
+    table = read_judgments(session, study_id, campaign)
     pilot = table if len(table) else None
     if truth.startswith(QRELS):
         return read_qrels(session, study_id, truth.removeprefix(QRELS)), pilot
@@ -57,7 +58,7 @@ def list_truths(session: Session, study_id: str) -> list[dict[str, Any]]:
     """Return the sources of labels of a study, qrels first: ``value, words, labels``."""
     truths: list[dict[str, Any]] = [
         {"value": QRELS + row["name"], "words": f"Qrels {row['name']}", "labels": row["rows"]}
-        for row in lists.files(session, study_id)
+        for row in files.list_files(session, study_id)
         if row["kind"] == "qrels"
     ]
     query = (

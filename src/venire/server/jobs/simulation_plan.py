@@ -19,8 +19,10 @@ from venire.report.grouping_words import plan
 from venire.server.jobs.encode import HASH
 from venire.server.jobs.setting_rules import BOOTSTRAP, SEED
 from venire.server.jobs.simulation_labels import PILOT, read_relevant_from, read_truth
-from venire.server.studies.pools import pooled, read_vectors, titles
+from venire.server.studies.files import read_vectors
+from venire.server.studies.pools import read_pools
 from venire.server.studies.studies import get_study
+from venire.server.studies.topics import read_titles
 from venire.settings import Settings, setting
 from venire.simulation.grouping.annotators import (
     BOUNDS,
@@ -181,7 +183,7 @@ def read_plan(session: Session, study_id: str, job: SimulationSettings) -> Simul
 def _read_pools(
     session: Session, study_id: str, job: SimulationSettings
 ) -> tuple[GroupedPools, Sequence[str]]:
-    pairs = pooled(session, study_id)
+    pairs = read_pools(session, study_id)
     if pairs.is_empty():
         raise DataError("The study has no pool yet. Build it on the Pool page.")
     truth, _ = read_truth(session, study_id, job.truth, job.campaign)
@@ -199,7 +201,7 @@ def _rank_by_queries(
     encoder = plugins.load("encoder", name)
     if not hasattr(encoder, "encode_queries"):
         return pools
-    return near_queries(encoder(), titles(session, study_id), pools, vectors)
+    return near_queries(encoder(), read_titles(session, study_id), pools, vectors)
 
 
 def _list_settings(session: Session, study_id: str, job: SimulationSettings) -> list[Setting]:

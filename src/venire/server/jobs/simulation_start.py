@@ -16,8 +16,9 @@ from venire.grouping.distribution import cosine_distribution
 from venire.server.jobs.encode import HASH
 from venire.server.jobs.simulation_labels import read_relevant_from, read_truth
 from venire.server.store.studies import Document
-from venire.server.studies import lists
-from venire.server.studies.pools import pooled, read_vectors
+from venire.server.studies import files, members
+from venire.server.studies.files import read_vectors
+from venire.server.studies.pools import read_pools
 from venire.simulation.grouping.pilot import Pilot, Share, measure_pilot
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -29,7 +30,7 @@ Row = dict[str, Any]
 
 def list_encoders(session: Session, study_id: str) -> dict[str, Any]:
     """Return the vectors that the study has, and the encoders that read its documents."""
-    vectors = [row for row in lists.files(session, study_id) if row["kind"] == "vectors"]
+    vectors = [row for row in files.list_files(session, study_id) if row["kind"] == "vectors"]
     query = select(
         func.count(Document.media), func.count(Document.body), func.count(Document.id)
     ).where(Document.study_id == study_id)
@@ -52,11 +53,11 @@ def list_encoders(session: Session, study_id: str) -> dict[str, Any]:
 
 def describe_start(session: Session, study_id: str, truth: str, encoder: str) -> Row:
     """Return the measured pilot, the numbers of queries and labels, and the cosines."""
-    pool = pooled(session, study_id)
+    pool = read_pools(session, study_id)
     labels, pilot = read_truth(session, study_id, truth)
     pairs = pool.join(labels.frame, on=["query_id", "doc_id"], how="inner")
     least = read_relevant_from(session, study_id)
-    names = {row["user_id"]: row["name"] for row in lists.members(session, study_id)}
+    names = {row["user_id"]: row["name"] for row in members.list_members(session, study_id)}
     pilots, notes = _measure_annotators(pilot, labels, least, names)
     cosines: list[Row] = []
     if encoder and not pool.is_empty():

@@ -21,8 +21,9 @@ from venire.server.jobs.setting_rules import (
     check_grades,
 )
 from venire.server.jobs.work import Work
-from venire.server.studies.results import grades, judgments
-from venire.server.studies.studies import read_runs
+from venire.server.studies.files import read_runs
+from venire.server.studies.grades import read_grades
+from venire.server.studies.judgments import read_judgments
 from venire.settings import setting
 
 
@@ -60,9 +61,9 @@ class TrustJob(JobKind):
         """Check the risks; saves the report and the table ``leave_one_out``."""
         progress(Event("reading runs, grades and judgments", 0, 2))
         with work.store.reading() as session:
-            qrels = grades(session, work.study_id, self.grades)
+            qrels = read_grades(session, work.study_id, self.grades)
             runs = read_runs(session, work.study_id, self.runs)
-            table = judgments(session, work.study_id) if self.judges else None
+            table = read_judgments(session, work.study_id) if self.judges else None
         progress(Event("checking the ranking", 1, 2))
         summary = assess_ranking(
             qrels,

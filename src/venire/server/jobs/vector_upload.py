@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from venire.formats.source import stem
 from venire.grouping.vectors import Vectors, read_vectors
 from venire.server.store.studies import Document
-from venire.server.studies.pools import put_vectors
+from venire.server.studies.files import put_vectors
 from venire.tables.schema import counted
 
 

@@ -12,7 +12,7 @@ from venire.formats.parquet import write_parquet
 from venire.server.jobs import parts
 from venire.server.jobs.claims import Claim
 from venire.server.store.session import Store
-from venire.server.studies.results import judgments
+from venire.server.studies.judgments import read_judgments
 from venire.tables.judgments import Judgments
 
 
@@ -77,7 +77,7 @@ class Work:
             No judgment counts yet.
         """
         with self.store.reading() as session:
-            table = judgments(session, self.study_id, campaign, gold=gold)
+            table = read_judgments(session, self.study_id, campaign, gold=gold)
         if not len(table):
             raise DataError("No judgment counts yet. Wait until a batch is accepted.")
         return table

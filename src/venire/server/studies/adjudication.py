@@ -1,8 +1,6 @@
-"""Disagreements, the worst first, and what an owner decides about them."""
+"""Pairs that annotators disagree on, and the grades that an owner settles."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import polars as pl
 from sqlalchemy import func, select
@@ -14,16 +12,17 @@ from venire.formats.study_settings import StudySettings
 from venire.server.store.base import now
 from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
 from venire.server.store.people import User
-from venire.server.store.studies import Document, Gold, Pair, Topic
+from venire.server.store.studies import Document, Gold, Topic
 from venire.server.store.work import Decision, Job, JobPart
-from venire.server.studies.results import pair_names
+from venire.server.studies.grades import read_settled_grades
+from venire.server.studies.listing import Row
+from venire.server.studies.pairs import get_pair, read_pair_names
 from venire.server.studies.studies import get_study
 
-Row = dict[str, Any]
 _LABELS = {"pair_id": pl.Int64, "label": pl.Int64, "n": pl.Int64}
 
 
-def disagreements(
+def list_disagreements(
     session: Session,
     study_id: str,
     *,
@@ -46,7 +45,7 @@ def disagreements(
     total : int
     """
     get_study(session, study_id)
-    frame = _counted(session, study_id)
+    frame = _count_labels(session, study_id)
     share = pl.col("n") / pl.col("n").sum()
     # In one order, so that equal entropies are equal to the last bit.
     found = (
@@ -58,14 +57,14 @@ def disagreements(
             pl.col("n").sum().alias("judgments"),
         )
     )
-    decided = current_grades(session, study_id)
+    decided = read_settled_grades(session, study_id)
     if not settled:
         found = found.filter(~pl.col("pair_id").is_in(list(decided)))
-    split = _split(session, study_id, job_id)
+    split = _read_posterior_entropy(session, study_id, job_id)
     found = (
         found.with_columns(pl.lit(None, pl.Float64).alias("split"))
         if split is None
-        else _with_split(session, study_id, found, split)
+        else _join_pairs(session, study_id, found, split)
     )
     found = found.sort(
         ["entropy", "split", "spread", "pair_id"],
@@ -73,7 +72,7 @@ def disagreements(
         nulls_last=True,
     )
     page = found.slice(offset, limit)
-    names = pair_names(session, study_id, page["pair_id"].to_list())
+    names = read_pair_names(session, study_id, page["pair_id"].to_list())
     labels = frame.filter(pl.col("pair_id").is_in(page["pair_id"].to_list()))
     by_pair: dict[int, dict[int, int]] = {}
     for pair, label, n in labels.sort("label").iter_rows():
@@ -95,7 +94,7 @@ def disagreements(
     return rows, found.height
 
 
-def _counted(session: Session, study_id: str) -> pl.DataFrame:
+def _count_labels(session: Session, study_id: str) -> pl.DataFrame:
     """How often each label was given to the pairs that have more than one."""
     valid = (
         select(Judgment.pair_id, Judgment.label)
@@ -120,7 +119,9 @@ def _counted(session: Session, study_id: str) -> pl.DataFrame:
     return pl.DataFrame([tuple(row) for row in rows], schema=_LABELS, orient="row")
 
 
-def _split(session: Session, study_id: str, job_id: str | None) -> pl.DataFrame | None:
+def _read_posterior_entropy(
+    session: Session, study_id: str, job_id: str | None
+) -> pl.DataFrame | None:
     if job_id is None:
         return None
     job = session.get(Job, job_id)
@@ -133,10 +134,10 @@ def _split(session: Session, study_id: str, job_id: str | None) -> pl.DataFrame 
     return items.select("query_id", "doc_id", pl.sum_horizontal(terms).alias("split"))
 
 
-def _with_split(
+def _join_pairs(
     session: Session, study_id: str, found: pl.DataFrame, split: pl.DataFrame
 ) -> pl.DataFrame:
-    names = pair_names(session, study_id, found["pair_id"].to_list())
+    names = read_pair_names(session, study_id, found["pair_id"].to_list())
     keys = pl.DataFrame(
         [(pair, *name) for pair, name in names.items()],
         schema={"pair_id": pl.Int64, "query_id": pl.String, "doc_id": pl.String},
@@ -146,13 +147,13 @@ def _with_split(
     return found.join(keys, on="pair_id", how="left")
 
 
-def details(session: Session, study_id: str, pair_id: int) -> Row:
+def read_details(session: Session, study_id: str, pair_id: int) -> Row:
     """All that is known of a pair: topic, document, every label with its comment, decisions.
 
     ``judgments`` are those that stand and those that do not (``counts`` says which): a rejected
     batch may still have seen something.
     """
-    pair = _pair(session, study_id, pair_id)
+    pair = get_pair(session, study_id, pair_id)
     topic = session.get_one(Topic, pair.topic_id)
     document = session.get_one(Document, pair.document_id)
     rows = session.execute(
@@ -179,7 +180,7 @@ def details(session: Session, study_id: str, pair_id: int) -> Row:
         "doc_id": document.doc_id,
         "title": document.title,
         "gold": gold,
-        "settled": current_grades(session, study_id, pair_id).get(pair_id),
+        "settled": read_settled_grades(session, study_id, pair_id).get(pair_id),
         "judgments": [
             {
                 "annotator_id": judgment.annotator_id,
@@ -203,52 +204,16 @@ def details(session: Session, study_id: str, pair_id: int) -> Row:
                 "decided_by": decision.decided_by,
                 "decided_at": decision.decided_at,
             }
-            for decision in _decisions(session, study_id, pair_id)
+            for decision in _list_decisions(session, study_id, pair_id)
         ],
     }
 
 
-def _pair(session: Session, study_id: str, pair_id: int) -> Pair:
-    pair = session.get(Pair, pair_id)
-    if pair is None or pair.study_id != study_id:
-        raise NotFound("pair", str(pair_id))
-    return pair
-
-
-def _decisions(session: Session, study_id: str, pair_id: int) -> list[Decision]:
+def _list_decisions(session: Session, study_id: str, pair_id: int) -> list[Decision]:
     query = select(Decision).where(
         Decision.kind == "grade", Decision.subject == str(pair_id), Decision.study_id == study_id
     )
     return list(session.scalars(query.order_by(Decision.seq)))
-
-
-def current_grades(session: Session, study_id: str, pair_id: int | None = None) -> dict[int, int]:
-    """Settled grades by pair; of the decisions about a pair the last counts."""
-    query = select(Decision.subject, Decision.verdict, Decision.facts).where(
-        Decision.study_id == study_id, Decision.kind == "grade"
-    )
-    if pair_id is not None:
-        query = query.where(Decision.subject == str(pair_id))
-    found: dict[int, int] = {}
-    for subject, verdict, facts in session.execute(query.order_by(Decision.seq)):
-        if verdict == "withdrawn":
-            found.pop(int(subject), None)
-        else:
-            found[int(subject)] = int(facts["grade"])
-    return found
-
-
-def find_pair(session: Session, study_id: str, query_id: str, doc_id: str) -> int:
-    """The id of a topic's document."""
-    found = session.scalar(
-        select(Pair.id)
-        .join(Topic, Topic.id == Pair.topic_id)
-        .join(Document, Document.id == Pair.document_id)
-        .where(Pair.study_id == study_id, Topic.query_id == query_id, Document.doc_id == doc_id)
-    )
-    if found is None:
-        raise NotFound("pair", f"{query_id} {doc_id}")
-    return found
 
 
 def settle(
@@ -263,7 +228,7 @@ def settle(
     BadSetting
         The grade is not on the study's scale.
     """
-    _pair(session, study_id, pair_id)
+    get_pair(session, study_id, pair_id)
     values = StudySettings.of(get_study(session, study_id).settings).values
     if grade not in values:
         raise BadSetting(f"there is no grade {grade}; the study has {', '.join(map(str, values))}")
@@ -276,7 +241,7 @@ def settle(
         .order_by(Judgment.label)
     )
     facts = {"grade": grade, "labels": {str(label): n for label, n in labels}}
-    return _decide(session, study_id, pair_id, "settled", facts, by, reason)
+    return _add_decision(session, study_id, pair_id, "settled", facts, by, reason)
 
 
 def unsettle(
@@ -289,14 +254,14 @@ def unsettle(
     DataError
         Nothing is decided about it.
     """
-    _pair(session, study_id, pair_id)
-    grade = current_grades(session, study_id, pair_id).get(pair_id)
+    get_pair(session, study_id, pair_id)
+    grade = read_settled_grades(session, study_id, pair_id).get(pair_id)
     if grade is None:
         raise DataError("nothing is settled for this pair")
-    return _decide(session, study_id, pair_id, "withdrawn", {"grade": grade}, by, reason)
+    return _add_decision(session, study_id, pair_id, "withdrawn", {"grade": grade}, by, reason)
 
 
-def _decide(
+def _add_decision(
     session: Session,
     study_id: str,
     pair_id: int,

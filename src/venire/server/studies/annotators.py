@@ -1,4 +1,4 @@
-"""The annotators of a study: what they did, how well, how fast, and what is odd about it."""
+"""What each annotator of a study did, how well, how fast, and what is unusual."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 from sqlalchemy import Integer, case, func, literal_column, select
@@ -18,23 +18,24 @@ from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.server.judging.review import is_right
 from venire.server.store.judging import Batch, Campaign, Judgment, Lease
 from venire.server.store.people import Membership, User
-from venire.server.studies.results import judgments
+from venire.server.studies.judgments import read_judgments
+from venire.server.studies.listing import Row
 from venire.server.studies.studies import get_study
 from venire.stats.proportion import Z99, Proportion, difference, wilson
 
-Row = dict[str, Any]
 STEP_MS = 500
-MOST_MS = 60_000
-LEAST = 20
+MAX_MS = 60_000
+MIN_JUDGMENTS = 20
 """Who gave fewer labels, or fewer than half as many golds, is not flagged."""
-FAST = 1 / 3
-SAME = 0.95
-GOLD = 0.7
-FLAGS = {
+FAST_SHARE = 1 / 3
+SAME_LABEL_SHARE = 0.95
+MIN_GOLD_ACCURACY = 0.7
+FLAG_RULES = {
     "fast": "mean active time, of each document a minute at most, below a third of the median of "
-    f"the other annotators' (at least {LEAST} judgments, three annotators)",
-    "one label": f"one label given more than {SAME:.0%} of the time (at least {LEAST} judgments)",
-    "gold": f"accuracy on gold below {GOLD:.0%}: the whole 95% interval is",
+    f"the other annotators' (at least {MIN_JUDGMENTS} judgments, three annotators)",
+    "one label": f"one label given more than {SAME_LABEL_SHARE:.0%} of the time (at least "
+    f"{MIN_JUDGMENTS} judgments)",
+    "gold": f"accuracy on gold below {MIN_GOLD_ACCURACY:.0%}: the whole 95% interval is",
     "drift": "accuracy on gold in the last wave differs from that in the waves before: "
     "Newcombe's 99% interval of the difference leaves out 0",
 }
@@ -73,7 +74,7 @@ class _Work:
         return wilson(right, sum(one[1] for one in self.gold.values()))
 
 
-class Given(NamedTuple):
+class AnswerCount(NamedTuple):
     """How many answers of one label an annotator gave in a campaign, and their active time."""
 
     campaign_id: str
@@ -85,10 +86,10 @@ class Given(NamedTuple):
     capped_ms: int
 
 
-def given(session: Session, study_id: str) -> list[Given]:
+def count_answers(session: Session, study_id: str) -> list[AnswerCount]:
     """All answers of a study, counted in the order of an index: one pass, nothing sorted."""
     ms = Judgment.active_ms
-    capped = case((ms > MOST_MS, MOST_MS), else_=ms)
+    capped = case((ms > MAX_MS, MAX_MS), else_=ms)
     rows = session.execute(
         select(
             Judgment.campaign_id,
@@ -103,12 +104,12 @@ def given(session: Session, study_id: str) -> list[Given]:
         .group_by(Judgment.campaign_id, Judgment.annotator_id, Judgment.label)
     )
     return [
-        Given(campaign, annotator, label, answers, timed, int(active), int(capped_ms))
+        AnswerCount(campaign, annotator, label, answers, timed, int(active), int(capped_ms))
         for campaign, annotator, label, answers, timed, active, capped_ms in rows
     ]
 
 
-def _medians(session: Session, study_id: str) -> dict[str, float]:
+def _read_medians(session: Session, study_id: str) -> dict[str, float]:
     """Median active seconds of each annotator's labels, read off within steps of half a second."""
     ours = Judgment.campaign_id.in_(select(Campaign.id).where(Campaign.study_id == study_id))
     # Divided and floored by both databases alike: a whole number by a whole number.
@@ -120,10 +121,10 @@ def _medians(session: Session, study_id: str) -> dict[str, float]:
         select(who, step, func.count()).where(ours, timed).group_by(who, step)
     ):
         steps[annotator][at] = n
-    return {annotator: _median(found) for annotator, found in steps.items()}
+    return {annotator: _interpolate_median(found) for annotator, found in steps.items()}
 
 
-def _median(steps: dict[int, int]) -> float:
+def _interpolate_median(steps: dict[int, int]) -> float:
     half, passed = sum(steps.values()) / 2, 0
     for step, n in sorted(steps.items()):
         if passed + n >= half:
@@ -132,7 +133,7 @@ def _median(steps: dict[int, int]) -> float:
     raise ValueError("no times")
 
 
-def _work(session: Session, study_id: str, answers: Sequence[Given]) -> dict[str, _Work]:
+def _read_work(session: Session, study_id: str, answers: Sequence[AnswerCount]) -> dict[str, _Work]:
     """All work of a study by annotator."""
     found: dict[str, _Work] = defaultdict(_Work)
     for one in answers:
@@ -166,36 +167,44 @@ def _work(session: Session, study_id: str, answers: Sequence[Given]) -> dict[str
     return found
 
 
-def _flags(work: dict[str, _Work]) -> dict[str, list[tuple[str, str]]]:
+def _find_flags(work: dict[str, _Work]) -> dict[str, list[tuple[str, str]]]:
     """Flags of each annotator: kind, and the finding in words."""
     times = {
         who: one.seconds
         for who, one in work.items()
-        if one.seconds is not None and sum(one.labels.values()) >= LEAST
+        if one.seconds is not None and sum(one.labels.values()) >= MIN_JUDGMENTS
     }
     out: dict[str, list[tuple[str, str]]] = {}
     for who, one in work.items():
         found: list[tuple[str, str]] = []
         others = [seconds for other, seconds in times.items() if other != who and seconds]
         mine = times.get(who)
-        if mine is not None and len(others) >= 2 and mine < FAST * median(others):
+        if mine is not None and len(others) >= 2 and mine < FAST_SHARE * median(others):
             found.append(
                 ("fast", f"{mine:.1f} s a document; the others take {median(others):.1f} s")
             )
         label, share = one.most
-        if share is not None and share > SAME and sum(one.labels.values()) >= LEAST:
+        if (
+            share is not None
+            and share > SAME_LABEL_SHARE
+            and sum(one.labels.values()) >= MIN_JUDGMENTS
+        ):
             found.append(("one label", f"label {label} in {share:.0%} of the judgments"))
         gold = one.accuracy()
-        if gold.high is not None and gold.high < GOLD and gold.tries >= LEAST // 2:
+        if (
+            gold.high is not None
+            and gold.high < MIN_GOLD_ACCURACY
+            and gold.tries >= MIN_JUDGMENTS // 2
+        ):
             found.append(
                 ("gold", f"{gold.hits} of {gold.tries} gold right (at most {gold.high:.0%})")
             )
-        found += _drift(one)
+        found += _find_drift(one)
         out[who] = found
     return out
 
 
-def _drift(work: _Work) -> Iterator[tuple[str, str]]:
+def _find_drift(work: _Work) -> Iterator[tuple[str, str]]:
     if len(work.gold) < 2:
         return
     *before, last = (work.gold[wave] for wave in sorted(work.gold))
@@ -209,11 +218,15 @@ def _drift(work: _Work) -> Iterator[tuple[str, str]]:
         )
 
 
-def flagged(session: Session, study_id: str, answers: Sequence[Given] | None = None) -> list[Row]:
+def find_flagged(
+    session: Session, study_id: str, answers: Sequence[AnswerCount] | None = None
+) -> list[Row]:
     """Annotators who are not paused and of whom something is odd: ``annotator_id, name, text``."""
-    answers = given(session, study_id) if answers is None else answers
+    answers = count_answers(session, study_id) if answers is None else answers
     flags = {
-        who: found for who, found in _flags(_work(session, study_id, answers)).items() if found
+        who: found
+        for who, found in _find_flags(_read_work(session, study_id, answers)).items()
+        if found
     }
     rows = session.execute(
         select(User.id, User.name)
@@ -233,7 +246,7 @@ def flagged(session: Session, study_id: str, answers: Sequence[Given] | None = N
     ]
 
 
-def annotators(session: Session, study_id: str, *, agreement: bool = True) -> list[Row]:
+def list_annotators(session: Session, study_id: str, *, agreement: bool = True) -> list[Row]:
     """One row an annotator.
 
     Counts and speed are over all that was answered, also in rejected batches; agreement is over
@@ -248,11 +261,11 @@ def annotators(session: Session, study_id: str, *, agreement: bool = True) -> li
         high``), ``median_seconds, label, label_share, items, kappa, quadratic_kappa, leniency``
         (with the others), ``flags`` (each ``kind, text, rule``), ``paused_at, pause_reason``.
     """
-    work = _work(session, study_id, given(session, study_id))
-    flags = _flags(work)
-    medians = _medians(session, study_id)
-    sides = _gold_sides(session, study_id)
-    rest = _agreement(session, study_id) if agreement else {}
+    work = _read_work(session, study_id, count_answers(session, study_id))
+    flags = _find_flags(work)
+    medians = _read_medians(session, study_id)
+    sides = _read_gold_by_side(session, study_id)
+    rest = _read_agreement(session, study_id) if agreement else {}
     people = session.execute(
         select(User.id, User.name, Membership)
         .join(Membership, Membership.user_id == User.id)
@@ -275,15 +288,15 @@ def annotators(session: Session, study_id: str, *, agreement: bool = True) -> li
                 "accepted": mine.accepted,
                 "rejected": mine.rejected,
                 "undecided": mine.undecided,
-                "gold": _plain(mine.accuracy()),
-                "gold_relevant": _plain(sides.get((who, True), wilson(0, 0))),
-                "gold_not_relevant": _plain(sides.get((who, False), wilson(0, 0))),
+                "gold": _to_row(mine.accuracy()),
+                "gold_relevant": _to_row(sides.get((who, True), wilson(0, 0))),
+                "gold_not_relevant": _to_row(sides.get((who, False), wilson(0, 0))),
                 "median_seconds": medians.get(who),
                 "label": label,
                 "label_share": share,
-                **rest.get(who, dict.fromkeys(_WITH_OTHERS)),
+                **rest.get(who, dict.fromkeys(_AGREEMENT)),
                 "flags": [
-                    {"kind": kind, "text": text, "rule": FLAGS[kind]}
+                    {"kind": kind, "text": text, "rule": FLAG_RULES[kind]}
                     for kind, text in flags.get(who, [])
                 ],
                 "paused_at": member.paused_at,
@@ -293,25 +306,25 @@ def annotators(session: Session, study_id: str, *, agreement: bool = True) -> li
     return rows
 
 
-_WITH_OTHERS = ("items", "kappa", "quadratic_kappa", "leniency")
+_AGREEMENT = ("items", "kappa", "quadratic_kappa", "leniency")
 
 
-def _plain(one: Proportion) -> Row:
+def _to_row(one: Proportion) -> Row:
     return dict(vars(one))
 
 
-def _agreement(session: Session, study_id: str) -> dict[str, Row]:
-    table = judgments(session, study_id)
+def _read_agreement(session: Session, study_id: str) -> dict[str, Row]:
+    table = read_judgments(session, study_id)
     if not len(table):
         return {}
     frame: pl.DataFrame = by_annotator(table, first_relevant(table.scale, None))
     return {
-        row["annotator_id"]: {name: row[name] for name in _WITH_OTHERS}
+        row["annotator_id"]: {name: row[name] for name in _AGREEMENT}
         for row in frame.iter_rows(named=True)
     }
 
 
-def _gold_sides(session: Session, study_id: str) -> dict[tuple[str, bool], Proportion]:
+def _read_gold_by_side(session: Session, study_id: str) -> dict[tuple[str, bool], Proportion]:
     """How much gold each annotator had right, of relevant and of not relevant gold."""
     study = StudySettings.of(get_study(session, study_id).settings)
     rows = session.execute(

@@ -1,4 +1,4 @@
-"""Exports: qrels, raw judgments, lists for search tools, the study; each with its manifest."""
+"""Exports: qrels, raw judgments, judgment lists for search tools, each with a manifest."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ from venire.server.store.judging import Campaign, Judgment
 from venire.server.store.session import Store
 from venire.server.store.studies import StudyFile, Topic
 from venire.server.store.work import Decision, Export, Job
-from venire.server.studies.pools import current
-from venire.server.studies.results import grades, judgments, settled_grades, write_raw
-from venire.server.studies.studies import get_study, read_runs
+from venire.server.studies.files import read_runs
+from venire.server.studies.grades import read_grades, read_settled_qrels
+from venire.server.studies.judgments import read_judgments, write_raw
+from venire.server.studies.pools import find_current_pool
+from venire.server.studies.studies import get_study
 from venire.tables.qrels import Qrels
 
-KINDS = {
+EXPORT_KINDS = {
     "qrels": "settled grades as TREC qrels",
     "qrels-strata": "qrels of a stratified pool, five columns",
     "raw-csv": "every judgment, as CSV",
@@ -60,7 +62,7 @@ _FILES = {
 MANIFEST = "manifest.json"
 
 
-def export(
+def export_study(
     store: Store,
     study_id: str,
     kinds: Sequence[str],
@@ -86,7 +88,7 @@ def export(
         Of ``KINDS``.
     target : Path
     grades_from : str
-        See :func:`venire.server.studies.results.grades`.
+        See :func:`venire.server.studies.grades.read_grades`.
     campaign_id : str, optional
         Raw judgments of this campaign only.
     by : str, optional
@@ -105,8 +107,8 @@ def export(
     """
     wanted = sorted(set(kinds))
     for kind in wanted:
-        if kind not in KINDS:
-            raise BadSetting(f"an export is one of {', '.join(KINDS)}, not {kind!r}")
+        if kind not in EXPORT_KINDS:
+            raise BadSetting(f"an export is one of {', '.join(EXPORT_KINDS)}, not {kind!r}")
     if not wanted:
         raise BadSetting("name at least one kind of export")
     if not any(kind.startswith("raw-") for kind in wanted):
@@ -118,8 +120,10 @@ def export(
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as place:
         folder = Path(place)
         with store.snapshot() as session:
-            notes = _write(session, study_id, wanted, folder, grades_from, campaign_id)
-            manifest = _manifest(session, study_id, wanted, folder, grades_from, campaign_id, notes)
+            notes = _write_files(session, study_id, wanted, folder, grades_from, campaign_id)
+            manifest = _make_manifest(
+                session, study_id, wanted, folder, grades_from, campaign_id, notes
+            )
         text = json.dumps(manifest, indent=1, sort_keys=True, ensure_ascii=False)
         (folder / MANIFEST).write_bytes(f"{text}\n".encode())
         files = sorted(folder.iterdir())
@@ -149,7 +153,7 @@ def list_exports(session: Session, study_id: str) -> list[Export]:
     return list(session.scalars(query.order_by(Export.made_at.desc(), Export.id)))
 
 
-def _write(
+def _write_files(
     session: Session,
     study_id: str,
     kinds: Sequence[str],
@@ -160,26 +164,30 @@ def _write(
     study = get_study(session, study_id)
     notes: list[str] = []
     qrels: Qrels | None = None
-    topics = _topics(session, study_id)
+    topics = _read_titles(session, study_id)
     for kind in kinds:
         path = folder / _FILES[kind]
         if kind.startswith("raw-"):
             write_raw(session, study_id, path, campaign_id)
             continue
         if kind == "quepid-book-csv":
-            notes += write_quepid_book_csv(judgments(session, study_id, campaign_id), topics, path)
+            notes += write_quepid_book_csv(
+                read_judgments(session, study_id, campaign_id), topics, path
+            )
             continue
         if qrels is None:
-            qrels = grades(session, study_id, grades_from)
+            qrels = read_grades(session, study_id, grades_from)
             notes += qrels.notes
         if kind == "qrels":
             mark = (
-                qrels.adaptive if grades_from.startswith("qrels:") else _adaptive(session, study_id)
+                qrels.adaptive
+                if grades_from.startswith("qrels:")
+                else _find_adaptive_strategy(session, study_id)
             )
             frame = qrels.frame.sort("query_id", "doc_id")
             path.write_bytes(write_qrels(frame, path.name, mark))
         elif kind == "qrels-strata":
-            path.write_bytes(_strata(session, study_id, qrels, notes))
+            path.write_bytes(_encode_strata(session, study_id, qrels, notes))
         elif kind == "opensearch-json":
             notes += write_opensearch_json(qrels, topics, path, name=study.name)
         elif kind == "opensearch-csv":
@@ -189,24 +197,24 @@ def _write(
     return list(dict.fromkeys(notes))
 
 
-def _adaptive(session: Session, study_id: str) -> str:
+def _find_adaptive_strategy(session: Session, study_id: str) -> str:
     """The strategy of a pool in which what was found decided what was judged next; else empty."""
-    built = current(session, study_id)
+    built = find_current_pool(session, study_id)
     return str(built["strategy"]) if built is not None and built.get("biased") else ""
 
 
-def _topics(session: Session, study_id: str) -> pl.DataFrame:
+def _read_titles(session: Session, study_id: str) -> pl.DataFrame:
     query = select(Topic.query_id, Topic.title).where(Topic.study_id == study_id)
     rows = [tuple(row) for row in session.execute(query.order_by(Topic.position, Topic.id))]
     return pl.DataFrame(rows, schema={"query_id": pl.String, "title": pl.String}, orient="row")
 
 
-def _strata(session: Session, study_id: str, qrels: Qrels, notes: list[str]) -> bytes:
+def _encode_strata(session: Session, study_id: str, qrels: Qrels, notes: list[str]) -> bytes:
     """``topic 0 document stratum grade``: the pool drawn again, -1 where nobody judged.
 
     The draw is the same, by the settings and the seed that were put on record with the pool.
     """
-    built = current(session, study_id)
+    built = find_current_pool(session, study_id)
     if built is None or built.get("strategy") != "stratified":
         raise DataError("only a pool made with the strategy stratified has strata")
     settings = {key: value for key, value in built["settings"].items() if value not in (None, "")}
@@ -232,7 +240,7 @@ def _strata(session: Session, study_id: str, qrels: Qrels, notes: list[str]) -> 
     return text.encode()
 
 
-def _manifest(
+def _make_manifest(
     session: Session,
     study_id: str,
     kinds: Sequence[str],
@@ -264,7 +272,7 @@ def _manifest(
         .where(StudyFile.study_id == study_id)
         .order_by(StudyFile.kind, StudyFile.name)
     )
-    pool = current(session, study_id)
+    pool = find_current_pool(session, study_id)
     return {
         "study": study.name,
         "study_id": study_id,
@@ -273,7 +281,7 @@ def _manifest(
             "grades_from": grades_from,
             "campaign_id": campaign_id,
         },
-        "grades_by": _job_settings(session, study_id, grades_from),
+        "grades_by": _describe_grades(session, study_id, grades_from),
         "study_settings": study.settings,
         "campaigns": [
             {
@@ -281,31 +289,34 @@ def _manifest(
                 "name": one.name,
                 "wave": one.wave,
                 "settings": one.settings,
-                "opened_at": _utc(one.opened_at),
-                "closed_at": _utc(one.closed_at),
+                "opened_at": _format_time(one.opened_at),
+                "closed_at": _format_time(one.closed_at),
             }
             for one in campaigns
         ],
         "pool": None
         if pool is None
-        else {"at": _utc(pool["at"]), **{key: pool[key] for key in ("settings", "seed", "pairs")}},
+        else {
+            "at": _format_time(pool["at"]),
+            **{key: pool[key] for key in ("settings", "seed", "pairs")},
+        },
         "data": {
             "judgments": count,
-            "first_judgment_at": _utc(first),
-            "last_judgment_at": _utc(last),
+            "first_judgment_at": _format_time(first),
+            "last_judgment_at": _format_time(last),
             "last_judgment": seq,
-            "last_decision_at": _utc(decided_at),
+            "last_decision_at": _format_time(decided_at),
             "last_decision": decision,
-            "adjudicated": len(settled_grades(session, study_id)),
+            "adjudicated": len(read_settled_qrels(session, study_id)),
         },
         "inputs": [{"kind": kind, "name": name, "sha256": sha} for kind, name, sha in files],
-        "files": {path.name: _sha256(path) for path in sorted(folder.iterdir())},
+        "files": {path.name: _hash_file(path) for path in sorted(folder.iterdir())},
         "notes": list(notes),
         "versions": {name: version(name) for name in ("venire", "polars", "numpy")},
     }
 
 
-def _job_settings(session: Session, study_id: str, source: str) -> Mapping[str, Any]:
+def _describe_grades(session: Session, study_id: str, source: str) -> Mapping[str, Any]:
     """How the grades were made: for a job its model, settings, seed and version."""
     kind, _, name = source.partition(":")
     job = session.get(Job, name) if kind == "job" else None
@@ -316,10 +327,10 @@ def _job_settings(session: Session, study_id: str, source: str) -> Mapping[str, 
     return {"source": source, **{key: result.get(key) for key in named}}
 
 
-def _utc(at: Any) -> str | None:
+def _format_time(at: Any) -> str | None:
     return None if at is None else at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _sha256(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as source:
         return hashlib.file_digest(source, "sha256").hexdigest()

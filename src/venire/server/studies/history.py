@@ -13,14 +13,16 @@ from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease
 from venire.server.store.people import User
 from venire.server.store.studies import Document, Gold, Pair, Topic
 from venire.server.store.work import Decision
-from venire.server.studies.results import pair_names
+from venire.server.studies.listing import Row
+from venire.server.studies.pairs import read_pair_names
 
-Row = dict[str, Any]
 # What happened first where times are equal.
 _ORDER = ("gold", "lease", "event", "judgment", "ended", "decision")
 
 
-def history(session: Session, study_id: str, query_id: str, doc_id: str | None = None) -> list[Row]:
+def read_history(
+    session: Session, study_id: str, query_id: str, doc_id: str | None = None
+) -> list[Row]:
     """What happened to a topic's documents, or to one of them.
 
     Returns
@@ -48,34 +50,34 @@ def history(session: Session, study_id: str, query_id: str, doc_id: str | None =
     pairs = list(session.scalars(chosen.order_by(Pair.id)))
     if doc_id is not None and not pairs:
         raise NotFound("document of this topic", doc_id)
-    names = {pair: name for pair, (_, name) in pair_names(session, study_id, pairs).items()}
+    names = {pair: name for pair, (_, name) in read_pair_names(session, study_id, pairs).items()}
     rows: list[Row] = []
     batches: set[str] = set()
     for part in split_rows(pairs):
-        rows += _gold(session, part, names)
-        rows += _leases(session, Lease.pair_id.in_(part), names, batches)
-        rows += _events(session, Lease.pair_id.in_(part), names)
-        rows += _judgments(session, Judgment.pair_id.in_(part), names)
+        rows += _list_gold(session, part, names)
+        rows += _list_leases(session, Lease.pair_id.in_(part), names, batches)
+        rows += _list_events(session, Lease.pair_id.in_(part), names)
+        rows += _list_judgments(session, Judgment.pair_id.in_(part), names)
         subjects = [str(pair) for pair in part]
-        rows += _decisions(session, study_id, "grade", subjects, names)
+        rows += _list_decisions(session, study_id, "grade", subjects, names)
     for batch_ids in split_rows(sorted(batches)):
         for kind in ("batch", "payment"):
-            rows += _decisions(session, study_id, kind, batch_ids, {})
+            rows += _list_decisions(session, study_id, kind, batch_ids, {})
     place = {what: at for at, what in enumerate(_ORDER)}
     never = min((row["at"] for row in rows if row["at"] is not None), default=None)
     rows.sort(key=lambda row: (row["at"] or never, place[row["what"]], row.pop("seq")))
     return rows
 
 
-def _row(at: Any, what: str, text: str, seq: Any = 0, **values: Any) -> Row:
+def _make_row(at: Any, what: str, text: str, seq: Any = 0, **values: Any) -> Row:
     row = dict.fromkeys(("doc_id", "who", "annotator_id", "batch_id", "campaign"))
     return {"at": at, "what": what, "text": text, **row, "facts": {}, "seq": seq, **values}
 
 
-def _gold(session: Session, pairs: list[int], names: dict[int, str]) -> list[Row]:
+def _list_gold(session: Session, pairs: list[int], names: dict[int, str]) -> list[Row]:
     found = session.scalars(select(Gold).where(Gold.pair_id.in_(pairs)).order_by(Gold.id))
     return [
-        _row(
+        _make_row(
             None,
             "gold",
             f"gold, grade {one.grade}" + ("" if one.active else ", no longer used"),
@@ -87,7 +89,7 @@ def _gold(session: Session, pairs: list[int], names: dict[int, str]) -> list[Row
     ]
 
 
-def _leases(
+def _list_leases(
     session: Session, where: ColumnElement[bool], names: dict[int, str], batches: set[str]
 ) -> list[Row]:
     rows: list[Row] = []
@@ -110,15 +112,17 @@ def _leases(
         shown = "shown as gold" if lease.gold_grade is not None else "given out"
         facts = {"kind": batch.kind, "position": lease.position, "gold": lease.gold_grade}
         rows.append(
-            _row(batch.opened_at, "lease", f"{shown} in a batch", lease.id, facts=facts, **values)
+            _make_row(
+                batch.opened_at, "lease", f"{shown} in a batch", lease.id, facts=facts, **values
+            )
         )
         if lease.state in ("expired", "returned") and lease.ended_at is not None:
             text = "time ran out" if lease.state == "expired" else "given back unjudged"
-            rows.append(_row(lease.ended_at, "ended", text, lease.id, **values))
+            rows.append(_make_row(lease.ended_at, "ended", text, lease.id, **values))
     return rows
 
 
-def _events(session: Session, where: ColumnElement[bool], names: dict[int, str]) -> list[Row]:
+def _list_events(session: Session, where: ColumnElement[bool], names: dict[int, str]) -> list[Row]:
     found = session.execute(
         select(Event, Lease.pair_id, User.name)
         .join(Lease, Lease.id == Event.lease_id)
@@ -126,7 +130,7 @@ def _events(session: Session, where: ColumnElement[bool], names: dict[int, str])
         .where(where)
     )
     return [
-        _row(
+        _make_row(
             event.received_at,
             "event",
             f"{event.kind}: {event.outcome.get('status', '')}"
@@ -142,7 +146,9 @@ def _events(session: Session, where: ColumnElement[bool], names: dict[int, str])
     ]
 
 
-def _judgments(session: Session, where: ColumnElement[bool], names: dict[int, str]) -> list[Row]:
+def _list_judgments(
+    session: Session, where: ColumnElement[bool], names: dict[int, str]
+) -> list[Row]:
     found = session.execute(
         select(Judgment, Lease, Batch.valid, Campaign.name, User.name)
         .join(Lease, Lease.id == Judgment.lease_id)
@@ -156,7 +162,7 @@ def _judgments(session: Session, where: ColumnElement[bool], names: dict[int, st
         stands = lease.judgment_seq == judgment.seq
         text = judgment.reason if judgment.label is None else f"label {judgment.label}"
         rows.append(
-            _row(
+            _make_row(
                 judgment.judged_at,
                 "judgment",
                 f"{text}" + ("" if stands else ", no longer stands"),
@@ -179,7 +185,7 @@ def _judgments(session: Session, where: ColumnElement[bool], names: dict[int, st
     return rows
 
 
-def _decisions(
+def _list_decisions(
     session: Session, study_id: str, kind: str, subjects: list[str], names: dict[int, str]
 ) -> list[Row]:
     found = session.execute(
@@ -189,7 +195,7 @@ def _decisions(
         .where(Decision.subject.in_(subjects))
     )
     return [
-        _row(
+        _make_row(
             one.decided_at,
             "decision",
             f"{kind} {one.verdict}" + (f": {one.reason}" if one.reason else ""),

@@ -1,8 +1,7 @@
-"""The pool of a study: previewed, built, rebuilt without losing a judgment, put in groups."""
+"""The pool of a study: choose the pairs to judge, and build the pool again."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,35 +9,25 @@ import polars as pl
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
-from venire.arrays import Float32s
 from venire.errors import DataError
-from venire.formats.parquet import read_parquet
 from venire.formats.study_settings import StudySettings
-from venire.grouping.settings import ONE, Setting
-from venire.grouping.vectors import Vectors
 from venire.pooling.base import Lists, Pool
 from venire.pooling.statistics import count_by_run, summarise
 from venire.pooling.strategies import build_strategy
 from venire.server.store.base import split_rows
 from venire.server.store.judging import Judgment
-from venire.server.store.studies import Document, Gold, Pair, StudyFile, Topic
+from venire.server.store.studies import Document, Gold, Pair, Topic
 from venire.server.store.work import Decision
-from venire.server.studies.campaigns import sync_study
-from venire.server.studies.studies import (
-    change_settings,
-    counts,
-    ensure_pairs,
-    get_study,
-    put_file,
-    read_qrels,
-    read_runs,
-)
+from venire.server.studies.files import read_qrels, read_runs
+from venire.server.studies.pairs import ensure_pairs
+from venire.server.studies.studies import count_contents, get_study
+from venire.server.studies.tasks import sync_study
 
-ALL = "all"
-QRELS = "qrels"
+ALL_PAIRS = "all"
+FROM_QRELS = "qrels"
 
 
-def choose(
+def choose_pool(
     session: Session, study_id: str, name: str, settings: Mapping[str, Any], seed: int = 0
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The pairs a strategy would choose, with what they cost; nothing is changed.
@@ -55,14 +44,14 @@ def choose(
     """
     get_study(session, study_id)
     facts: dict[str, Any] = {}
-    if name == ALL:
-        frame = _every_pair(session, study_id)
-    elif name == QRELS:
+    if name == ALL_PAIRS:
+        frame = _choose_all(session, study_id)
+    elif name == FROM_QRELS:
         wanted = str(settings.get("qrels") or "")
         grades = read_qrels(session, study_id, wanted)
         frame = grades.frame.select("query_id", "doc_id", pl.lit(1, pl.Int64).alias("rank"))
     else:
-        pool, facts = _from_runs(session, study_id, name, settings, seed)
+        pool, facts = _choose_from_runs(session, study_id, name, settings, seed)
         frame = pool.to_judge.select("query_id", "doc_id", pl.col("order").alias("rank"))
     if frame.is_empty():
         raise DataError("this would choose no pair at all")
@@ -77,8 +66,8 @@ def choose(
     return frame, facts
 
 
-def _every_pair(session: Session, study_id: str) -> pl.DataFrame:
-    size = counts(session, study_id)
+def _choose_all(session: Session, study_id: str) -> pl.DataFrame:
+    size = count_contents(session, study_id)
     pairs = size["topics"] * size["documents"]
     if pairs > 1_000_000:
         raise DataError(f"all topics with all documents are {pairs:,} pairs; choose a strategy")
@@ -95,7 +84,7 @@ def _every_pair(session: Session, study_id: str) -> pl.DataFrame:
     )
 
 
-def _from_runs(
+def _choose_from_runs(
     session: Session, study_id: str, name: str, settings: Mapping[str, Any], seed: int
 ) -> tuple[Pool, dict[str, Any]]:
     given = {key: value for key, value in settings.items() if value not in (None, "")}
@@ -115,7 +104,7 @@ def _from_runs(
     }
 
 
-def build(
+def build_pool(
     session: Session,
     study_id: str,
     name: str,
@@ -127,7 +116,7 @@ def build(
 
     Pairs that leave the pool keep their judgments; they are only given out no more.
     """
-    frame, facts = choose(session, study_id, name, settings, seed)
+    frame, facts = choose_pool(session, study_id, name, settings, seed)
     ids, left = ensure_pairs(session, study_id, frame)
     before = set(session.scalars(select(Pair.id).where(Pair.study_id == study_id, Pair.pooled)))
     chosen = [
@@ -159,7 +148,7 @@ def build(
         "pairs": len(after),
         "new": len(after - before),
         "gone": len(before - after),
-        "gone_with_judgments": _judged(session, study_id, before - after),
+        "gone_with_judgments": _count_judged(session, study_id, before - after),
         "left_out": left,
     }
     session.add(
@@ -177,7 +166,7 @@ def build(
     return facts
 
 
-def _judged(session: Session, study_id: str, pairs: set[int]) -> int:
+def _count_judged(session: Session, study_id: str, pairs: set[int]) -> int:
     judged = session.scalars(
         select(Judgment.pair_id)
         .join(Pair, Pair.id == Judgment.pair_id)
@@ -187,7 +176,7 @@ def _judged(session: Session, study_id: str, pairs: set[int]) -> int:
     return len(pairs & set(judged))
 
 
-def current(session: Session, study_id: str) -> dict[str, Any] | None:
+def find_current_pool(session: Session, study_id: str) -> dict[str, Any] | None:
     """How the pool was built last; None where it was not yet."""
     last = session.scalar(
         select(Decision)
@@ -198,84 +187,7 @@ def current(session: Session, study_id: str) -> dict[str, Any] | None:
     return None if last is None else {"at": last.decided_at, **last.facts}
 
 
-def run_names(session: Session, study_id: str) -> list[str]:
-    """Names of the runs of a study."""
-    query = select(StudyFile.name).where(StudyFile.study_id == study_id, StudyFile.kind == "run")
-    return list(session.scalars(query.order_by(StudyFile.name)))
-
-
-def to_encode(session: Session, study_id: str, reads: str) -> pl.DataFrame:
-    """The documents that an encoder of images, or of texts, can read.
-
-    Returns
-    -------
-    polars.DataFrame
-        ``doc_id``, ``image`` (a key in the media folder) or ``title`` and ``text``, and
-        ``source``, a hash of what is read: vectors of a document that changed are made anew.
-    """
-    query = select(Document.doc_id, Document.title, Document.body, Document.media)
-    query = query.where(Document.study_id == study_id).order_by(Document.id)
-    image = reads == "image"
-    found = Document.media.is_not(None) if image else Document.body.is_not(None)
-    rows = [
-        (name, media, media) if image else (name, title, body, _hash(f"{title} {body}"))
-        for name, title, body, media in session.execute(query.where(found))
-    ]
-    names = ("doc_id", "image", "source") if image else ("doc_id", "title", "text", "source")
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def put_vectors(
-    session: Session,
-    study_id: str,
-    vectors: Vectors,
-    sources: Mapping[str, str] | None = None,
-) -> str:
-    """Keep vectors under the name of their encoder; say added, changed or unchanged."""
-    if not len(vectors):
-        said = "; ".join(vectors.notes[:3])
-        raise DataError(f"no document has a vector{': ' + said if said else ''}")
-    frame = pl.DataFrame(
-        {
-            "doc_id": list(vectors.ids),
-            "source": [(sources or {}).get(name, "") for name in vectors.ids],
-            "vector": vectors.array,
-        },
-        schema={
-            "doc_id": pl.String,
-            "source": pl.String,
-            "vector": pl.Array(pl.Float32, vectors.dimension),
-        },
-    )
-    return put_file(session, study_id, "vectors", vectors.encoder, frame, vectors.notes)
-
-
-def read_vectors(session: Session, study_id: str, name: str) -> tuple[Vectors, dict[str, str]]:
-    """Vectors of a study, and the hash of what each was made of.
-
-    Raises
-    ------
-    DataError
-        There are none of that name.
-    """
-    found = session.execute(
-        select(StudyFile.content, StudyFile.notes).where(
-            StudyFile.study_id == study_id, StudyFile.kind == "vectors", StudyFile.name == name
-        )
-    ).first()
-    if found is None:
-        raise DataError(f"the study has no vectors of {name}; compute them on the Simulation page")
-    frame = read_parquet(found.content)
-    ids = tuple(frame["doc_id"])
-    vectors = Vectors(ids, frame["vector"].to_numpy(), name, tuple(map(str, found.notes)))
-    return vectors, dict(zip(ids, frame["source"], strict=True))
-
-
-def pooled(session: Session, study_id: str, *, gold: bool = False) -> pl.DataFrame:
+def read_pools(session: Session, study_id: str, *, gold: bool = False) -> pl.DataFrame:
     """The pools, best first: ``query_id, doc_id, pair_id``; with ``gold`` last, where it is hidden.
 
     Gold is grouped with the pool, so that a document by itself does not stand out.
@@ -291,62 +203,3 @@ def pooled(session: Session, study_id: str, *, gold: bool = False) -> pl.DataFra
     )
     schema = {"query_id": pl.String, "doc_id": pl.String, "pair_id": pl.Int64}
     return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
-
-
-def titles(session: Session, study_id: str) -> pl.DataFrame:
-    """What the topics are called: ``query_id, title``."""
-    rows = session.execute(select(Topic.query_id, Topic.title).where(Topic.study_id == study_id))
-    schema = {"query_id": pl.String, "title": pl.String}
-    return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")
-
-
-def put_groups(
-    session: Session,
-    study_id: str,
-    setting: Setting,
-    encoder: str,
-    groups: Mapping[int, int],
-    by: str | None = None,
-) -> dict[str, int]:
-    """Put the pairs of every pool in their groups; judgments and open batches stay as they are.
-
-    Parameters
-    ----------
-    groups : mapping
-        Pair id to the number of its group within the topic; all other pairs are single.
-    """
-    table: Any = Pair.__table__
-    session.execute(update(table).where(table.c.study_id == study_id).values(cluster=None))
-    statement = (
-        update(table)
-        .where(table.c.id == bindparam("pair"), table.c.study_id == study_id)
-        .values(cluster=bindparam("number"))
-    )
-    rows = [{"pair": pair, "number": number} for pair, number in groups.items()]
-    for part in split_rows(rows):
-        session.connection().execute(statement, part)
-    session.expire_all()
-    one = setting.method == ONE
-    chosen = {} if one else {"encoder": encoder, "setting": str(setting)}
-    change_settings(session, study_id, by, settings={"grouping": chosen})
-    return {"grouped": len(rows)}
-
-
-def group_pools(pools: pl.DataFrame, setting: Setting, rows: Float32s) -> dict[int, int]:
-    """The group of each pair; pairs that are single are not named.
-
-    Parameters
-    ----------
-    pools : polars.DataFrame
-        As :func:`pooled` gives them.
-    rows : float32 [n, d]
-        The vector of each row of ``pools``, NaN where there is none.
-    """
-    out: dict[int, int] = {}
-    place = pools.with_row_index("at")
-    for part in place.partition_by("query_id", maintain_order=True):
-        labels = setting.group(rows[part["at"].to_numpy()])
-        pairs = part["pair_id"].to_numpy()
-        kept = labels >= 0
-        out |= dict(zip(pairs[kept].tolist(), labels[kept].tolist(), strict=True))
-    return out

@@ -1,4 +1,4 @@
-"""One file at a time into a study: read, checked, put in, and what came of it said."""
+"""Import one uploaded file into a study, and report what was read and what was left out."""
 
 from __future__ import annotations
 
@@ -6,26 +6,28 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, Conflict, DataError, NotFound
+from venire.errors import BadSetting, DataError
 from venire.formats import read_qrels, read_runs
 from venire.formats.collection import note_blank, read_documents, read_topics
 from venire.formats.run_files import name_by_file
 from venire.formats.source import stem
-from venire.server.store.studies import StudyFile
-from venire.server.studies.campaigns import sync_study
-from venire.server.studies.studies import get_study, put_documents, put_file, put_gold, put_topics
+from venire.server.studies.documents import put_documents
+from venire.server.studies.files import put_file
+from venire.server.studies.gold import put_gold
+from venire.server.studies.studies import get_study
+from venire.server.studies.tasks import sync_study
+from venire.server.studies.topics import put_topics
 from venire.tables.qrels import Qrels
 
-KINDS = ("topics", "documents", "run", "qrels", "gold")
+UPLOAD_KINDS = ("topics", "documents", "run", "qrels", "gold")
 _ENDINGS = (".tsv", ".jsonl", ".csv", ".parquet")
 _PACKED = (".gz", ".xz", ".zst")
 Report = dict[str, Any]
 
 
-def put_upload(session: Session, study_id: str, kind: str, path: Path, name: str) -> Report:
+def import_upload(session: Session, study_id: str, kind: str, path: Path, name: str) -> Report:
     """Put a file into a study; ``name`` is the one it had, whose ending says the format.
 
     Returns
@@ -34,8 +36,8 @@ def put_upload(session: Session, study_id: str, kind: str, path: Path, name: str
         ``kind, name, rows`` (read), ``added, changed, unchanged, left_out`` and ``notes``.
     """
     get_study(session, study_id)
-    if kind not in KINDS:
-        raise BadSetting(f"a file is {', '.join(KINDS)}, not {kind!r}")
+    if kind not in UPLOAD_KINDS:
+        raise BadSetting(f"a file is {', '.join(UPLOAD_KINDS)}, not {kind!r}")
     plain = Path(name).name[:200] or kind
     report: Report = {"kind": kind, "name": plain, "notes": []}
     counts = dict.fromkeys(("added", "changed", "unchanged", "left_out"), 0)
@@ -51,31 +53,6 @@ def put_upload(session: Session, study_id: str, kind: str, path: Path, name: str
     if kind == "gold":
         sync_study(session, study_id)
     return report
-
-
-def remove_file(session: Session, study_id: str, kind: str, name: str) -> None:
-    """Take a run, qrels or vectors out of a study; pool, gold and judgments stay as they are.
-
-    Raises
-    ------
-    NotFound
-        There is no such file.
-    Conflict
-        The pools are grouped by these vectors.
-    """
-    study = get_study(session, study_id)
-    found = session.scalar(
-        select(StudyFile).where(
-            StudyFile.study_id == study_id, StudyFile.kind == kind, StudyFile.name == name
-        )
-    )
-    if found is None:
-        raise NotFound(kind, name)
-    if kind == "vectors" and study.settings.get("grouping", {}).get("encoder") == name:
-        raise Conflict(
-            f"the pools are grouped by the vectors {name}; choose another grouping first"
-        )
-    session.delete(found)
 
 
 def _read_table(

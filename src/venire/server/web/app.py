@@ -20,7 +20,7 @@ from venire.formats.source import folder_at
 from venire.server.jobs.worker import Worker
 from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
-from venire.server.studies.accounts import first_link
+from venire.server.studies.invitations import create_first_link
 from venire.server.web import api, judge, pages, sign_in
 from venire.server.web.guard import Guard
 from venire.server.web.rendering import WEB_FOLDER, render_page
@@ -54,7 +54,7 @@ def create_app(
     link makes the ones before it useless, so that one process of several makes it.
     """
     upgrade(store)
-    secret = store.write(first_link) if first else None
+    secret = store.write(create_first_link) if first else None
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

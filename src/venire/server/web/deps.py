@@ -13,7 +13,7 @@ from starlette.responses import Response
 from venire.errors import NotAllowed, NotFound
 from venire.server.store.people import User
 from venire.server.store.session import Store
-from venire.server.studies import accounts
+from venire.server.studies import accounts, members
 
 COOKIE = "venire_session"
 
@@ -40,12 +40,12 @@ def get_optional_user(request: Request, session: ReadSession) -> User | None:
     """Return the current user (by API token, else by cookie), or None if anonymous."""
     authorization = request.headers.get("authorization", "")
     if authorization.lower().startswith("bearer "):
-        user = accounts.user_of_token(session, authorization[7:].strip())
+        user = accounts.find_user_by_token(session, authorization[7:].strip())
         if user is None:
             raise NotAllowed("This API token is unknown or was revoked.", sign_in=True)
     else:
         secret = request.cookies.get(COOKIE)
-        user = accounts.user_of_cookie(session, secret) if secret else None
+        user = accounts.find_user_by_cookie(session, secret) if secret else None
     # Return the connection to the pool: requests that wait for a thread must not hold one.
     session.commit()
     return user
@@ -75,7 +75,7 @@ class Member:
 
 def get_member(study_id: str, user: CurrentUser, session: ReadSession) -> Member:
     """Return the current user as owner or viewer of a study; for others it does not exist."""
-    role = accounts.role_in(session, study_id, user.id)
+    role = members.find_role(session, study_id, user.id)
     session.commit()
     if role not in ("owner", "viewer"):
         raise NotFound("study", study_id)
@@ -100,7 +100,7 @@ def set_cookie(response: Response, request: Request, secret: str) -> None:
     response.set_cookie(
         COOKIE,
         secret,
-        max_age=int(accounts.SIGNED_IN.total_seconds()),
+        max_age=int(accounts.SIGN_IN_TIME.total_seconds()),
         httponly=True,
         samesite="lax",
         secure=request.url.scheme == "https",

@@ -14,7 +14,7 @@ from venire.server.platforms.worker_link import find_worker, is_preview
 from venire.server.store.judging import Campaign
 from venire.server.store.people import Membership
 from venire.server.store.studies import Study
-from venire.server.studies import accounts
+from venire.server.studies import accounts, invitations
 from venire.server.web.deps import (
     COOKIE,
     AppStore,
@@ -68,7 +68,7 @@ def invited_page(
     request: Request, secret: str, user: OptionalUser, session: ReadSession
 ) -> HTMLResponse:
     """The page of an invitation."""
-    found = accounts.invitation(session, secret)
+    found = invitations.find_invitation(session, secret)
     study = session.get(Study, found.study_id) if found.study_id else None
     return render_page(
         "invitation.html",
@@ -77,7 +77,7 @@ def invited_page(
         invitation=found,
         study=study,
         secret=secret,
-        least=accounts.LEAST_PASSWORD,
+        least=accounts.MIN_PASSWORD_LENGTH,
     )
 
 
@@ -91,14 +91,16 @@ def accept(
     password: Annotated[str, Body()],
 ) -> Response:
     """Make an account by an invitation, and sign in."""
-    user = store.write(lambda session: accounts.accept(session, secret, name, login, password))
+    user = store.write(
+        lambda session: invitations.accept_invitation(session, secret, name, login, password)
+    )
     return _signed(request, store, user.id, user.name)
 
 
 @router.post("/invite/{secret}/join", include_in_schema=False)
 def join(store: AppStore, secret: str, user: CurrentUser) -> Response:
     """Enter a study with the account one has."""
-    store.write(lambda session: accounts.join(session, secret, user.id))
+    store.write(lambda session: invitations.join_study(session, secret, user.id))
     return JSONResponse({"next": "/"})
 
 
@@ -112,7 +114,9 @@ def from_platform(request: Request, store: AppStore, secret: str) -> Response:
     if is_preview(parameters):
         return render_page("preview.html", request, user=None)
     worker_id = find_worker(parameters)
-    user, campaign_id = store.write(lambda session: accounts.worker(session, secret, worker_id))
+    user, campaign_id = store.write(
+        lambda session: invitations.admit_worker(session, secret, worker_id)
+    )
     with store.reading() as session:
         done = bool(list_completion_codes(session, user)) and not has_open_batch(
             session, campaign_id, user.id

@@ -19,14 +19,14 @@ def list_tokens(user: CurrentUser, session: ReadSession) -> list[dict[str, Any]]
     """Your tokens that still work; their secrets are kept nowhere."""
     return [
         {"token_id": one.id, "name": one.name, "created_at": one.created_at}
-        for one in accounts.tokens(session, user.id)
+        for one in accounts.list_tokens(session, user.id)
     ]
 
 
 @router.post("/tokens", responses=example({"token_id": "t1", "secret": "venire_..."}))
 def create_token(user: CurrentUser, store: AppStore, form: NewToken) -> dict[str, str]:
     """Make a token; its secret is shown this once. It may do what you may do."""
-    token, secret = store.write(lambda session: accounts.make_token(session, user.id, form.name))
+    token, secret = store.write(lambda session: accounts.create_token(session, user.id, form.name))
     return {"token_id": token.id, "name": token.name, "secret": secret}
 
 

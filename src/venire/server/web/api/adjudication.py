@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from venire.server.studies import adjudication
-from venire.server.studies.history import history
+from venire.server.studies import adjudication, pairs
+from venire.server.studies.history import read_history
 from venire.server.web.api.forms import Settlement, example
 from venire.server.web.api.studies import Limit, Offset
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
@@ -27,7 +27,7 @@ def list_disagreements(
     limit: Limit = 50,
 ) -> dict[str, Any]:
     """Pairs on which the judgments that count differ, the worst first."""
-    rows, total = adjudication.disagreements(
+    rows, total = adjudication.list_disagreements(
         session, member.study_id, job_id=job_id, settled=settled, offset=offset, limit=limit
     )
     return {"total": total, "rows": rows}
@@ -38,7 +38,7 @@ def settle(owner: CurrentOwner, store: AppStore, form: Settlement) -> dict[str, 
     """Settle the grade of a pair, or withdraw what was settled; the judgments stay."""
 
     def work(session: Any) -> int:
-        pair = adjudication.find_pair(session, owner.study_id, form.query_id, form.doc_id)
+        pair = pairs.find_pair(session, owner.study_id, form.query_id, form.doc_id)
         if form.grade is None:
             adjudication.unsettle(session, owner.study_id, pair, owner.user.id, form.reason)
         else:
@@ -55,8 +55,8 @@ def get_pair(
     member: CurrentMember, session: ReadSession, query_id: Text, doc_id: Text
 ) -> dict[str, Any]:
     """All that is known of a pair: its labels with comments, and decisions."""
-    pair = adjudication.find_pair(session, member.study_id, query_id, doc_id)
-    return adjudication.details(session, member.study_id, pair)
+    pair = pairs.find_pair(session, member.study_id, query_id, doc_id)
+    return adjudication.read_details(session, member.study_id, pair)
 
 
 @router.get(
@@ -66,4 +66,4 @@ def get_history(
     member: CurrentMember, session: ReadSession, query_id: Text, doc_id: Text | None = None
 ) -> list[dict[str, Any]]:
     """Every event behind the grades of a topic, or of one of its documents."""
-    return history(session, member.study_id, query_id, doc_id)
+    return read_history(session, member.study_id, query_id, doc_id)

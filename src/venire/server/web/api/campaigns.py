@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from venire.server.store.judging import Campaign
-from venire.server.studies import campaigns, lists, pools
+from venire.server.studies import campaigns, pools
 from venire.server.web.api.forms import (
     CampaignChange,
     NewCampaign,
@@ -26,13 +26,13 @@ _CAMPAIGN = {"campaign_id": "Jx2k", "name": "Wave 1", "wave": 1, "state": "draft
 @router.get("/pool", responses=example({**_POOL, "at": "2026-01-05T09:30:00Z"}))
 def get_pool(member: CurrentMember, session: ReadSession) -> dict[str, Any] | None:
     """Return how the current pool was built; null if there is none."""
-    return pools.current(session, member.study_id)
+    return pools.find_current_pool(session, member.study_id)
 
 
 @router.post("/pool/preview", responses=example(_POOL))
 def preview_pool(member: CurrentMember, session: ReadSession, form: PoolChoice) -> dict[str, Any]:
     """Return what a strategy would choose and cost, without changing anything."""
-    _, facts = pools.choose(
+    _, facts = pools.choose_pool(
         session, member.study_id, form.strategy, read_pool_settings(form.settings), form.seed
     )
     return facts
@@ -42,7 +42,7 @@ def preview_pool(member: CurrentMember, session: ReadSession, form: PoolChoice) 
 def build_pool(owner: CurrentOwner, store: AppStore, form: PoolChoice) -> dict[str, Any]:
     """Build the pool, or rebuild it. Judgments are kept, also of pairs that leave the pool."""
     return store.write(
-        lambda session: pools.build(
+        lambda session: pools.build_pool(
             session,
             owner.study_id,
             form.strategy,
@@ -66,7 +66,7 @@ def _view(campaign: Campaign) -> dict[str, Any]:
 @router.get("/campaigns", responses=example([_CAMPAIGN]))
 def list_campaigns(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
     """Return the campaigns in the order of their waves; completion codes for owners only."""
-    rows = lists.campaigns(session, member.study_id)
+    rows = campaigns.list_campaigns(session, member.study_id)
     if member.role != "owner":
         # A worker of a crowd platform is paid for a completion code.
         rows = [

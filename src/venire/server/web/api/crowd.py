@@ -12,7 +12,7 @@ from venire.formats.parquet import read_parquet
 from venire.server.jobs.parts import read_part
 from venire.server.jobs.queue import get_job
 from venire.server.store.work import Job
-from venire.server.studies import campaigns
+from venire.server.studies import campaigns, extra_judgments, forecasts
 from venire.server.web.api.forms import KeptForecast, MoreJudgments, example
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
 
@@ -41,7 +41,7 @@ def request_judgments(owner: CurrentOwner, store: AppStore, form: MoreJudgments)
         pairs = read_parquet(read_part(session, job.id, "pairs.parquet"))
         if not pairs.height:
             raise Conflict("The job chose no pairs, so there is nothing to request.")
-        requested = campaigns.raise_overlap(
+        requested = extra_judgments.raise_overlap(
             session,
             form.campaign_id,
             list(pairs.select("query_id", "doc_id").iter_rows()),
@@ -66,7 +66,7 @@ def save_forecast(owner: CurrentOwner, store: AppStore, form: KeptForecast) -> d
         rows = (job.result or {}).get("rows", [])
         if form.design >= len(rows):
             raise NotFound("design of the forecast", str(form.design))
-        campaigns.keep_forecast(session, form.campaign_id, rows[form.design], owner.user.id)
+        forecasts.save_forecast(session, form.campaign_id, rows[form.design], owner.user.id)
 
     store.write(save)
     return {"kept": True}
@@ -78,4 +78,4 @@ def get_forecast(
 ) -> list[dict[str, Any]]:
     """Compare the forecast of a campaign with what has happened so far."""
     campaigns.get_campaign(session, campaign_id, member.study_id)
-    return campaigns.beside_forecast(session, campaign_id)
+    return forecasts.compare_forecast(session, campaign_id)

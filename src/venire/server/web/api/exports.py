@@ -14,7 +14,7 @@ from starlette.responses import FileResponse
 from venire.errors import NotFound
 from venire.formats.study_folder import write_study_folder
 from venire.server.studies import exports
-from venire.server.studies.importing import as_folder
+from venire.server.studies.collection_folder import read_folder
 from venire.server.web.api.forms import NewExport, example
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
 
@@ -57,7 +57,7 @@ def make_export(
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as place:
         path = Path(place) / "export.zip"
-        made = exports.export(
+        made = exports.export_study(
             store,
             owner.study_id,
             form.kinds,
@@ -87,6 +87,6 @@ def download_folder(request: Request, member: CurrentMember, session: ReadSessio
     """The study as a folder in a zip archive: importing it gives the same study."""
     place = tempfile.mkdtemp(prefix="venire-")
     path = Path(place) / "study.zip"
-    write_study_folder(as_folder(session, member.study_id, request.app.state.media), path)
+    write_study_folder(read_folder(session, member.study_id, request.app.state.media), path)
     gone = BackgroundTask(shutil.rmtree, place, ignore_errors=True)
     return FileResponse(path, media_type="application/zip", filename="study.zip", background=gone)

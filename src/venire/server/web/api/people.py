@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 
 from venire.server.judging.review import decide, set_payment
 from venire.server.store.base import now
-from venire.server.studies import accounts, annotators, lists
+from venire.server.studies import annotators, batches, invitations, members
 from venire.server.web.api.forms import BatchDecision, NewInvitation, Pause, Payment, example
 from venire.server.web.api.studies import Limit, Offset
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession, build_link
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/api/studies/{study_id}", tags=["people"])
 @router.get("/members", responses=example([{"name": "Ben", "role": "annotator"}]))
 def list_members(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
     """Everybody in the study."""
-    return lists.members(session, member.study_id)
+    return members.list_members(session, member.study_id)
 
 
 @router.get("/invitations", responses=example([{"invitation_id": "x1", "role": "annotator"}]))
@@ -35,7 +35,7 @@ def list_invitations(owner: CurrentOwner, session: ReadSession) -> list[dict[str
             "created_at": found.created_at,
             "expires_at": found.expires_at,
         }
-        for found in accounts.invitations(session, owner.study_id)
+        for found in invitations.list_invitations(session, owner.study_id)
     ]
 
 
@@ -45,7 +45,7 @@ def create_invitation(
 ) -> dict[str, str]:
     """Make a link that lets somebody in; it is shown this once."""
     secret = store.write(
-        lambda session: accounts.invite(
+        lambda session: invitations.create_invitation(
             session,
             owner.study_id,
             form.role,
@@ -60,14 +60,16 @@ def create_invitation(
 @router.delete("/invitations/{invitation_id}", responses=example({"revoked": True}))
 def revoke_invitation(owner: CurrentOwner, store: AppStore, invitation_id: str) -> dict[str, bool]:
     """Make a link useless."""
-    store.write(lambda session: accounts.revoke_invitation(session, owner.study_id, invitation_id))
+    store.write(
+        lambda session: invitations.revoke_invitation(session, owner.study_id, invitation_id)
+    )
     return {"revoked": True}
 
 
 @router.get("/annotators", responses=example([{"name": "Ben", "judgments": 120, "flags": []}]))
 def list_annotators(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
     """Each annotator's work: accuracy on gold with its interval, speed, agreement, flags."""
-    return annotators.annotators(session, member.study_id)
+    return annotators.list_annotators(session, member.study_id)
 
 
 @router.post("/annotators/{annotator_id}/pause", responses=example({"paused": True}))
@@ -76,7 +78,7 @@ def pause_annotator(
 ) -> dict[str, bool]:
     """Give an annotator no more batches, or again; what they did stays."""
     store.write(
-        lambda session: accounts.pause(
+        lambda session: members.set_paused(
             session, owner.study_id, annotator_id, form.paused, form.reason, owner.user.id
         )
     )
@@ -93,7 +95,7 @@ def list_batches(
     limit: Limit = 100,
 ) -> list[dict[str, Any]]:
     """Batches, the newest first."""
-    return lists.batches(
+    return batches.list_batches(
         session, member.study_id, annotator_id=annotator_id, state=state, offset=offset, limit=limit
     )
 
@@ -108,7 +110,7 @@ def decide_batch(
     """
 
     def work(session: Any) -> list[str]:
-        lists.check_batch(session, owner.study_id, batch_id)
+        batches.check_batch(session, owner.study_id, batch_id)
         return decide(session, batch_id, form.accept, form.reason, owner.user.id, now())
 
     return {"accepted": form.accept, "surplus": len(store.write(work))}
@@ -119,7 +121,7 @@ def pay_batch(owner: CurrentOwner, store: AppStore, batch_id: str, form: Payment
     """Pay a batch or not, whatever its judgments are worth."""
 
     def work(session: Any) -> None:
-        lists.check_batch(session, owner.study_id, batch_id)
+        batches.check_batch(session, owner.study_id, batch_id)
         set_payment(session, batch_id, form.payment, owner.user.id, now())
 
     store.write(work)

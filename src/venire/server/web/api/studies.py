@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query
 from venire.errors import NotAllowed
 from venire.server.content.instructions import show_instructions
 from venire.server.store.studies import Study
-from venire.server.studies import lists, studies
-from venire.server.studies.overview import overview
+from venire.server.studies import documents, files, gold, studies, topics
+from venire.server.studies.overview import read_overview
 from venire.server.web.api.forms import (
     GoldChange,
     Markdown,
@@ -46,7 +46,7 @@ def _view(study: Study) -> dict[str, Any]:
 @router.get("/studies", responses=example([{"study_id": "4nTz0mQ2", "name": "Aeronautics"}]))
 def list_studies(user: CurrentUser, session: ReadSession) -> list[dict[str, Any]]:
     """Return the studies that you own or may view."""
-    return lists.studies_of(session, user.id)
+    return studies.list_user_studies(session, user.id)
 
 
 @router.post("/studies", responses=example({**_STUDY, "next": "/studies/4nTz0mQ2/data"}))
@@ -73,7 +73,11 @@ def create_study(user: CurrentUser, store: AppStore, form: NewStudy) -> dict[str
 def get_study(member: CurrentMember, session: ReadSession) -> dict[str, Any]:
     """Return a study with its settings, its instructions, and how much it holds."""
     study = _view(studies.get_study(session, member.study_id))
-    return {**study, "role": member.role, "counts": studies.counts(session, member.study_id)}
+    return {
+        **study,
+        "role": member.role,
+        "counts": studies.count_contents(session, member.study_id),
+    }
 
 
 @router.patch("/studies/{study_id}", responses=example(_STUDY))
@@ -81,7 +85,7 @@ def change_study(owner: CurrentOwner, store: AppStore, form: StudyChange) -> dic
     """Change name, settings or instructions. What is not named stays."""
     return _view(
         store.write(
-            lambda session: studies.change_settings(
+            lambda session: studies.change_study(
                 session, owner.study_id, owner.user.id, **read_form(form)
             )
         )
@@ -94,7 +98,7 @@ def change_study(owner: CurrentOwner, store: AppStore, form: StudyChange) -> dic
 )
 def get_overview(member: CurrentMember, session: ReadSession) -> dict[str, Any]:
     """Return coverage, pace, time left and alarms."""
-    return overview(session, member.study_id)
+    return read_overview(session, member.study_id)
 
 
 @router.get("/studies/{study_id}/topics", responses=example([{"query_id": "1", "pool": 40}]))
@@ -106,7 +110,7 @@ def list_topics(
     limit: Limit = 100,
 ) -> list[dict[str, Any]]:
     """Return topics in their order."""
-    return lists.topics(session, member.study_id, search, offset, limit)
+    return topics.list_topics(session, member.study_id, search, offset, limit)
 
 
 @router.get("/studies/{study_id}/documents", responses=example([{"doc_id": "184"}]))
@@ -118,13 +122,13 @@ def list_documents(
     limit: Limit = 100,
 ) -> list[dict[str, Any]]:
     """Return documents in their order, without their text."""
-    return lists.documents(session, member.study_id, search, offset, limit)
+    return documents.list_documents(session, member.study_id, search, offset, limit)
 
 
 @router.get("/studies/{study_id}/files", responses=example([{"kind": "run", "name": "bm25"}]))
 def list_files(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
     """Return runs, qrels and vectors of a study."""
-    return lists.files(session, member.study_id)
+    return files.list_files(session, member.study_id)
 
 
 @router.get("/studies/{study_id}/gold", responses=example([{"gold_id": 7, "grade": 2}]))
@@ -132,7 +136,7 @@ def list_gold(
     member: CurrentMember, session: ReadSession, offset: Offset = 0, limit: Limit = 100
 ) -> list[dict[str, Any]]:
     """Return gold, the pairs with a known grade. Annotators never see this list."""
-    return lists.gold(session, member.study_id, offset, limit)
+    return gold.list_gold(session, member.study_id, offset, limit)
 
 
 @router.patch("/studies/{study_id}/gold/{gold_id}", responses=example({"active": False}))
@@ -140,7 +144,9 @@ def change_gold(
     owner: CurrentOwner, store: AppStore, gold_id: int, form: GoldChange
 ) -> dict[str, Any]:
     """Set whether a gold document is used in batches."""
-    store.write(lambda s: lists.set_gold(s, owner.study_id, gold_id, form.active, owner.user.id))
+    store.write(
+        lambda s: gold.set_gold_active(s, owner.study_id, gold_id, form.active, owner.user.id)
+    )
     return {"gold_id": gold_id, "active": form.active}
 
 

@@ -13,9 +13,11 @@ from fastapi import APIRouter, Request, UploadFile
 
 from venire.errors import NotAllowed
 from venire.formats.study_folder import StudyFolder, read_study_folder, unpack_study
-from venire.server.studies.importing import import_folder, keep_pictures
+from venire.server.studies.collection_folder import import_folder
+from venire.server.studies.files import remove_file
+from venire.server.studies.pictures import store_pictures
 from venire.server.studies.studies import create_study
-from venire.server.studies.uploads import put_upload, remove_file
+from venire.server.studies.uploads import import_upload
 from venire.server.web.api.forms import example
 from venire.server.web.deps import AppStore, CurrentOwner, CurrentUser
 
@@ -59,7 +61,7 @@ def import_study(
     with unpacked(file) as folder:
         name = str(folder.settings.get("name") or Path(file.filename or "study").stem)
         media = request.app.state.media
-        kept = keep_pictures(folder, media)
+        kept = store_pictures(folder, media)
 
         def work(session: Any) -> tuple[str, list[dict[str, Any]]]:
             study = create_study(session, name, owner_id=user.id)
@@ -76,7 +78,7 @@ def upload_folder(
     """Put a folder in a zip archive into the study; nothing that is there is removed."""
     media = request.app.state.media
     with unpacked(file) as folder:
-        kept = keep_pictures(folder, media)
+        kept = store_pictures(folder, media)
         rows = store.write(
             lambda s: import_folder(s, owner.study_id, kept, media=media, by=owner.user.id)
         )
@@ -93,7 +95,9 @@ def upload(
     """Put a file into the study; the answer says what was read, and what was left out and why."""
     with on_disk(file) as path:
         return store.write(
-            lambda session: put_upload(session, owner.study_id, kind, path, file.filename or kind)
+            lambda session: import_upload(
+                session, owner.study_id, kind, path, file.filename or kind
+            )
         )
 
 

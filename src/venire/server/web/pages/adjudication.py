@@ -10,8 +10,8 @@ from starlette.responses import HTMLResponse, Response
 from venire.errors import NotFound
 from venire.formats.study_settings import StudySettings
 from venire.server.judging.payload import view_content
-from venire.server.studies import adjudication, lists
-from venire.server.studies.history import history
+from venire.server.studies import adjudication, documents, pairs, topics
+from venire.server.studies.history import read_history
 from venire.server.studies.studies import get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.media import media_file
@@ -26,7 +26,7 @@ QUEUE = 50
 def shown(session: ReadSession, study_id: str, doc_id: str, query: str) -> dict[str, Any]:
     """A document as data for the script that shows documents, as annotators see it."""
     settings = StudySettings.of(get_study(session, study_id).settings)
-    found = lists.find_document(session, study_id, doc_id)
+    found = documents.find_document(session, study_id, doc_id)
     return view_content(found, query, settings)
 
 
@@ -40,15 +40,15 @@ def adjudication_page(
     offset: Offset = 0,
 ) -> HTMLResponse:
     """Disagreements, the worst first; the chosen one with its document beside its labels."""
-    rows, total = adjudication.disagreements(
+    rows, total = adjudication.list_disagreements(
         session, member.study_id, settled=settled, limit=QUEUE, offset=offset
     )
     chosen = pair if pair is not None else rows[0]["pair_id"] if rows else None
     detail = document = topic = None
     if chosen is not None:
-        detail = adjudication.details(session, member.study_id, chosen)
+        detail = adjudication.read_details(session, member.study_id, chosen)
         document = shown(session, member.study_id, detail["doc_id"], detail["topic"])
-        topic = lists.find_topic(session, member.study_id, detail["query_id"])
+        topic = topics.find_topic(session, member.study_id, detail["query_id"])
     ids = [row["pair_id"] for row in rows]
     after = ids[ids.index(chosen) + 1 :] if chosen in ids else ids
     return study_page(
@@ -80,9 +80,9 @@ def topic_page(
         member,
         session,
         "data",
-        topic=lists.find_topic(session, member.study_id, query_id),
-        pairs=lists.pairs_of(session, member.study_id, query_id=query_id),
-        events=history(session, member.study_id, query_id),
+        topic=topics.find_topic(session, member.study_id, query_id),
+        pairs=pairs.list_pairs(session, member.study_id, query_id=query_id),
+        events=read_history(session, member.study_id, query_id),
     )
 
 
@@ -91,9 +91,9 @@ def document_page(
     request: Request, member: CurrentMember, session: ReadSession, doc_id: Text, query_id: Text = ""
 ) -> HTMLResponse:
     """A document: what it says, the topics it is judged for, and every event behind a grade."""
-    found = lists.find_document(session, member.study_id, doc_id)
-    pairs = lists.pairs_of(session, member.study_id, doc_id=doc_id)
-    topic = lists.find_topic(session, member.study_id, query_id) if query_id else None
+    found = documents.find_document(session, member.study_id, doc_id)
+    topic_pairs = pairs.list_pairs(session, member.study_id, doc_id=doc_id)
+    topic = topics.find_topic(session, member.study_id, query_id) if query_id else None
     query = topic.title if topic is not None else ""
     return study_page(
         "document.html",
@@ -103,16 +103,16 @@ def document_page(
         "data",
         found=found,
         document=shown(session, member.study_id, doc_id, query),
-        pairs=pairs,
+        pairs=topic_pairs,
         topic=topic,
-        events=history(session, member.study_id, query_id, doc_id) if query_id else [],
+        events=read_history(session, member.study_id, query_id, doc_id) if query_id else [],
     )
 
 
 @router.get("/image")
 def image(request: Request, member: CurrentMember, session: ReadSession, doc_id: Text) -> Response:
     """The image of a document."""
-    found = lists.find_document(session, member.study_id, doc_id)
+    found = documents.find_document(session, member.study_id, doc_id)
     if found.media is None:
         raise NotFound("image", doc_id)
     return media_file(request, found.media)

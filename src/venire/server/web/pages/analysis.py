@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
+from importlib import resources
 from typing import Annotated, Any
 
 import polars as pl
@@ -18,8 +18,8 @@ from venire.server.jobs.kinds import find_rules
 from venire.server.jobs.parts import list_parts, read_part
 from venire.server.jobs.queue import list_jobs
 from venire.server.store.work import Job
-from venire.server.studies import lists, pools
-from venire.server.studies.studies import counts
+from venire.server.studies import campaigns, files, members
+from venire.server.studies.studies import count_contents
 from venire.server.web.deps import CurrentMember, Member, ReadSession
 from venire.server.web.pages import charts
 from venire.server.web.pages.common import study_page
@@ -33,7 +33,7 @@ MAX_ROWS = 200
 @router.get("/static-plotly/plotly.min.js")
 def plotly_script() -> FileResponse:
     """Send the script of the charts, from the installed package."""
-    path = str(files("plotly").joinpath("package_data/plotly.min.js"))
+    path = str(resources.files("plotly").joinpath("package_data/plotly.min.js"))
     headers = {"Cache-Control": "public, max-age=86400"}
     return FileResponse(path, media_type="text/javascript", headers=headers)
 
@@ -101,8 +101,8 @@ def _render_job_page(
         job=chosen,
         result=show_names(chosen.result, names) if chosen is not None else None,
         parts_kept=[] if chosen is None else list_parts(session, chosen.id),
-        campaigns=lists.campaigns(session, member.study_id),
-        counts=counts(session, member.study_id),
+        campaigns=campaigns.list_campaigns(session, member.study_id),
+        counts=count_contents(session, member.study_id),
         **{**_EMPTY[kind], **show_names(tables, names)},
         **values,
     )
@@ -117,7 +117,7 @@ def read_table(session: Session, job: Job | None, name: str) -> pl.DataFrame | N
 
 def read_names(session: Session, study_id: str) -> dict[str, str]:
     """Return the name of each member of a study, by their id."""
-    return {row["user_id"]: row["name"] for row in lists.members(session, study_id)}
+    return {row["user_id"]: row["name"] for row in members.list_members(session, study_id)}
 
 
 def show_names(value: Any, names: Mapping[str, str]) -> Any:
@@ -148,10 +148,10 @@ def list_sources(session: Session, study_id: str) -> dict[str, Any]:
             sources.append((f"job:{job.id}", f"{model}, {job.finished_at:%Y-%m-%d %H:%M} UTC"))
     sources += [
         (f"qrels:{row['name']}", f"Qrels {row['name']}")
-        for row in lists.files(session, study_id)
+        for row in files.list_files(session, study_id)
         if row["kind"] == "qrels"
     ]
-    return {"sources": sources, "runs": pools.run_names(session, study_id)}
+    return {"sources": sources, "runs": files.list_run_names(session, study_id)}
 
 
 def _list_models() -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from venire.server.jobs.parts import list_parts
 from venire.server.jobs.queue import list_jobs
 from venire.server.jobs.repeatability import is_grade_source
 from venire.server.store.work import Job
-from venire.server.studies import campaigns, lists
+from venire.server.studies import campaigns, extra_judgments, forecasts
 from venire.server.web.deps import CurrentMember, Member, ReadSession
 from venire.server.web.pages import charts
 from venire.server.web.pages.analysis import (
@@ -55,7 +55,7 @@ def crowd_page(
 ) -> HTMLResponse:
     """Show four parts; each queues a job, watches it and shows its result."""
     sources = list_sources(session, member.study_id)
-    rows = lists.campaigns(session, member.study_id)
+    rows = campaigns.list_campaigns(session, member.study_id)
     parts = {name: _read_part(session, member, kind, job) for name, kind in JOB_KINDS.items()}
     return study_page(
         "crowd.html",
@@ -113,19 +113,17 @@ def _compare_forecasts(session: Session, rows: list[Row]) -> list[Row]:
     return [
         {"campaign": row["name"], **comparison}
         for row in rows
-        if campaigns.forecast_of(session, row["campaign_id"]) is not None
-        for comparison in campaigns.beside_forecast(session, row["campaign_id"])
+        if forecasts.forecast_of(session, row["campaign_id"]) is not None
+        for comparison in forecasts.compare_forecast(session, row["campaign_id"])
     ]
 
 
 def _list_forecasts(session: Session, rows: list[Row]) -> list[Row]:
     """Return the design saved with each campaign, and when it was saved."""
-    forecasts = [
-        (row["name"], campaigns.kept_forecast(session, row["campaign_id"])) for row in rows
-    ]
+    saved = [(row["name"], forecasts.find_forecast(session, row["campaign_id"])) for row in rows]
     return [
         {"campaign": name, "design": describe_design(forecast[0]), "at": forecast[1]}
-        for name, forecast in forecasts
+        for name, forecast in saved
         if forecast is not None
     ]
 
@@ -180,7 +178,7 @@ def _read_next_best(session: Session, job: Job) -> Row:
     return {
         "pairs": [] if pairs is None else pairs.head(MAX_ROWS).to_dicts(),
         "total": 0 if pairs is None else pairs.height,
-        "asked": campaigns.asked_for(session, job.study_id, job.id),
+        "asked": extra_judgments.count_requested(session, job.study_id, job.id),
     }
 
 

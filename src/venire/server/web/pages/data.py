@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
-from venire.server.studies import lists
-from venire.server.studies.studies import counts
+from venire.server.studies import documents, files, gold, listing, topics
+from venire.server.studies.studies import count_contents
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 
@@ -28,10 +28,10 @@ def data_page(
     """What the study has, and where to put more."""
     part = part if part in PARTS else "topics"
     rows = {
-        "topics": lambda: lists.topics(session, member.study_id, search, offset),
-        "documents": lambda: lists.documents(session, member.study_id, search, offset),
-        "files": lambda: lists.files(session, member.study_id),
-        "gold": lambda: lists.gold(session, member.study_id, offset),
+        "topics": lambda: topics.list_topics(session, member.study_id, search, offset),
+        "documents": lambda: documents.list_documents(session, member.study_id, search, offset),
+        "files": lambda: files.list_files(session, member.study_id),
+        "gold": lambda: gold.list_gold(session, member.study_id, offset),
     }[part]()
     return study_page(
         "data.html",
@@ -39,10 +39,10 @@ def data_page(
         member,
         session,
         "data",
-        counts=counts(session, member.study_id),
+        counts=count_contents(session, member.study_id),
         part=part,
         rows=rows,
         search=search,
         offset=offset,
-        step=lists.PAGE,
+        step=listing.PAGE_ROWS,
     )

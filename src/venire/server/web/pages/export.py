@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from venire.server.studies import exports, lists
-from venire.server.studies.studies import counts
+from venire.server.studies import campaigns, exports
+from venire.server.studies.studies import count_contents
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.analysis import list_sources
 from venire.server.web.pages.common import study_page
@@ -25,9 +25,9 @@ def export_page(request: Request, member: CurrentMember, session: ReadSession) -
         member,
         session,
         "export",
-        kinds=exports.KINDS,
+        kinds=exports.EXPORT_KINDS,
         made=[(row, (folder / f"{row.id}.zip").is_file()) for row in made],
-        campaigns=lists.campaigns(session, member.study_id),
-        counts=counts(session, member.study_id),
+        campaigns=campaigns.list_campaigns(session, member.study_id),
+        counts=count_contents(session, member.study_id),
         sources=list_sources(session, member.study_id)["sources"],
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from venire.server.studies import accounts, lists
+from venire.server.studies import accounts, studies
 from venire.server.web.deps import CurrentUser, ReadSession
 from venire.server.web.rendering import render_page
 
@@ -13,20 +13,20 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/studies")
-def studies(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
+def studies_page(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
     """The studies one owns or may look at; a new one."""
     return render_page(
-        "studies.html", request, user=user, rows=lists.studies_of(session, user.id)
+        "studies.html", request, user=user, rows=studies.list_user_studies(session, user.id)
     )  # fmt: skip
 
 
 @router.get("/account")
-def account(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
+def account_page(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
     """Password and API tokens."""
     return render_page(
         "account.html",
         request,
         user=user,
-        tokens=accounts.tokens(session, user.id),
-        least=accounts.LEAST_PASSWORD,
+        tokens=accounts.list_tokens(session, user.id),
+        least=accounts.MIN_PASSWORD_LENGTH,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse
 
-from venire.server.studies.overview import overview
+from venire.server.studies.overview import read_overview
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 
@@ -15,5 +15,5 @@ router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 @router.get("")
 def overview_page(request: Request, member: CurrentMember, session: ReadSession) -> HTMLResponse:
     """How the study stands; the page asks for new figures every ten seconds."""
-    found = overview(session, member.study_id)
+    found = read_overview(session, member.study_id)
     return study_page("overview.html", request, member, session, "", found=found)

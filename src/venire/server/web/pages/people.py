@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import HTMLResponse
 
-from venire.server.studies import accounts, lists
-from venire.server.studies.annotators import annotators
+from venire.server.studies import batches, invitations, members
+from venire.server.studies.annotators import list_annotators
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 
@@ -33,9 +33,9 @@ def annotators_page(
         member,
         session,
         "annotators",
-        rows=annotators(session, member.study_id),
-        totals=lists.batch_totals(session, member.study_id),
-        batches=lists.batches(
+        rows=list_annotators(session, member.study_id),
+        totals=batches.count_batches(session, member.study_id),
+        batches=batches.list_batches(
             session,
             member.study_id,
             annotator_id=annotator or None,
@@ -44,9 +44,11 @@ def annotators_page(
             limit=50,
         ),
         members=[
-            row for row in lists.members(session, member.study_id) if row["role"] != "annotator"
+            row
+            for row in members.list_members(session, member.study_id)
+            if row["role"] != "annotator"
         ],
-        invitations=accounts.invitations(session, member.study_id)
+        invitations=invitations.list_invitations(session, member.study_id)
         if member.role == "owner"
         else [],
         states=STATES,

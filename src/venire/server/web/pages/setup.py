@@ -13,8 +13,8 @@ from venire.pooling.strategies import list_settings, list_strategies
 from venire.report.grouping_words import named
 from venire.server.content.instructions import show_instructions
 from venire.server.jobs.queue import list_jobs
-from venire.server.studies import accounts, lists, pools
-from venire.server.studies.studies import counts, get_study
+from venire.server.studies import campaigns, files, invitations, pools
+from venire.server.studies.studies import count_contents, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 from venire.settings import Rule, Settings, rules
@@ -44,11 +44,13 @@ def pool_page(request: Request, member: CurrentMember, session: ReadSession) -> 
         member,
         session,
         "pool",
-        counts=counts(session, member.study_id),
-        current=pools.current(session, member.study_id),
-        runs=pools.run_names(session, member.study_id),
+        counts=count_contents(session, member.study_id),
+        current=pools.find_current_pool(session, member.study_id),
+        runs=files.list_run_names(session, member.study_id),
         qrels=[
-            row["name"] for row in lists.files(session, member.study_id) if row["kind"] == "qrels"
+            row["name"]
+            for row in files.list_files(session, member.study_id)
+            if row["kind"] == "qrels"
         ],
         strategies={name: kind.label for name, kind in list_strategies().items()} | WITHOUT_RUNS,
         known={**list_settings(), "qrels": ("qrels",), "all": ()},
@@ -70,10 +72,10 @@ def annotation_page(
     study = get_study(session, member.study_id)
     settings = StudySettings.of(study.settings)
     current = settings.grouping
-    files = lists.files(session, member.study_id)
-    campaigns = [
+    study_files = files.list_files(session, member.study_id)
+    campaign_rows = [
         {**row, "settings": CampaignSettings.of(row["settings"]).to_dict()}
-        for row in lists.campaigns(session, member.study_id)
+        for row in campaigns.list_campaigns(session, member.study_id)
     ]
     owner = member.role == "owner"
     return study_page(
@@ -85,9 +87,9 @@ def annotation_page(
         groups=group_rules(CampaignSettings),
         defaults=CampaignSettings.of(settings.campaign).to_dict(),
         shown=show_instructions(study.instructions[:100_000]),
-        campaigns=campaigns,
-        invitations=accounts.invitations(session, member.study_id) if owner else [],
-        counts=counts(session, member.study_id),
+        campaigns=campaign_rows,
+        invitations=invitations.list_invitations(session, member.study_id) if owner else [],
+        counts=count_contents(session, member.study_id),
         proposed=grouping if grouping != current.get("setting", ONE) else "",
         grouping={"setting": ONE, "encoder": "", **current},
         wanted={
@@ -95,7 +97,7 @@ def annotation_page(
             "encoder": encoder or current.get("encoder", ""),
         },
         setting_words=named,
-        vectors=[row["name"] for row in files if row["kind"] == "vectors"],
+        vectors=[row["name"] for row in study_files if row["kind"] == "vectors"],
         regrouping=list_jobs(session, member.study_id, "regroup"),
         examples=[ONE, *map(str, grid(["average-linkage", "leader", "k-means"]))],
     )

@@ -19,7 +19,7 @@ from venire.server.jobs.parts import list_parts
 from venire.server.jobs.queue import list_jobs
 from venire.server.jobs.simulation_labels import QRELS, list_truths
 from venire.server.jobs.simulation_start import list_encoders
-from venire.server.studies.studies import counts, get_study
+from venire.server.studies.studies import count_contents, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 from venire.server.web.pages.grouping_charts import draw_time_and_recall, draw_time_saved
@@ -78,7 +78,7 @@ def simulation_page(
         "simulation",
         charts=True,
         steps=STEPS,
-        counts=counts(session, member.study_id),
+        counts=count_contents(session, member.study_id),
         truths=truths,
         encoding=list_jobs(session, member.study_id, "encode"),
         running=jobs,

@@ -1,0 +1,148 @@
+"""Alarms of a study: what its owner should look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Integer, func, select
+from sqlalchemy.orm import Session
+
+from venire.server.store.judging import Batch, BatchReason, Campaign, Lease
+from venire.server.store.people import Membership, User
+from venire.server.store.studies import Gold
+from venire.server.studies.annotators import AnswerCount, find_flagged
+from venire.server.studies.listing import Row
+from venire.stats.drift import Departure, departure
+from venire.stats.proportion import Proportion
+
+DAY = timedelta(days=1)
+
+
+def _find_departure(
+    session: Session, campaign_id: str, last: Proportion, wave: Proportion
+) -> Departure | None:
+    """Whether a wave's rejection rate departs from the last one's; looked at batch by batch."""
+    if not last.tries or not wave.tries:
+        return None
+    decided = session.scalars(
+        select(Batch.valid)
+        .where(Batch.campaign_id == campaign_id, Batch.kind == "work", Batch.valid.is_not(None))
+        .order_by(Batch.finished_at, Batch.id)
+    )
+    found = departure(last.hits, last.tries, [not valid for valid in decided])
+    return found if found.raised_at is not None else None
+
+
+def list_alarms(
+    session: Session,
+    study_id: str,
+    campaigns: list[Row],
+    waves: Mapping[str, Proportion],
+    answers: Sequence[AnswerCount],
+    at: datetime,
+) -> list[Row]:
+    """Return the alarms of a study: ``kind, campaign_id, text``."""
+    alarms: list[Row] = []
+
+    def add(kind: str, text: str, campaign: Row | None = None) -> None:
+        which = None if campaign is None else campaign["campaign_id"]
+        alarms.append({"kind": kind, "campaign_id": which, "text": text})
+
+    last: Proportion | None = None
+    for row in campaigns:
+        wave = waves.get(row["campaign_id"])
+        found = None
+        if wave is not None and last is not None:
+            found = _find_departure(session, row["campaign_id"], last, wave)
+        if found is not None and wave is not None and last is not None:
+            add(
+                "rejections",
+                f"{row['campaign']}: {_format_share(wave)} of the batches are rejected, "
+                f"in the wave before it was {_format_share(last)}; seen after "
+                f"{found.raised_at} batches",
+                row,
+            )
+        last = wave or last
+        _add_progress_alarm(add, row, at)
+    names = {row["campaign_id"]: row for row in campaigns}
+    for campaign_id, number in _count_held(session, study_id):
+        row = names[campaign_id]
+        add(
+            "held",
+            f"{row['campaign']}: {number:,} batches ended before any of their gold was judged; "
+            "their judgments do not count until you accept them (Annotators, undecided)",
+            row,
+        )
+    for name, seen, there in _find_out_of_gold(session, study_id):
+        add("gold", f"gold has run out for {name}: all {there} seen ({seen} shown); add gold")
+    for flag in find_flagged(session, study_id, answers):
+        add("annotator", f"{flag['name']}: {flag['text']}")
+    return alarms
+
+
+def _format_share(one: Proportion) -> str:
+    return f"{one.value or 0:.0%} ({one.low or 0:.0%} to {one.high or 0:.0%}, {one.tries} batches)"
+
+
+def _add_progress_alarm(add: Any, row: Row, at: datetime) -> None:
+    if row["state"] != "open":
+        return
+    left = row["pace"]["places_left"]
+    if not left:
+        add("done", f"{row['campaign']}: every document has all its judgments; close it", row)
+        return
+    last = max(filter(None, (row["pace"]["last_at"], row["opened_at"])), default=at)
+    if at - last > DAY:
+        hours = int((at - last) / timedelta(hours=1))
+        add("still", f"{row['campaign']}: open, and no judgment for {hours} hours", row)
+
+
+def _count_held(session: Session, study_id: str) -> list[tuple[str, int]]:
+    """How many batches of each campaign wait for an owner, for their gold was never judged."""
+    rows = session.execute(
+        select(Batch.campaign_id, func.count())
+        .join(Campaign, Campaign.id == Batch.campaign_id)
+        .where(Campaign.study_id == study_id, Batch.state.in_(("expired", "returned")))
+        .where(Batch.valid.is_(None), Batch.reason_code == BatchReason.HELD)
+        .group_by(Batch.campaign_id)
+        .order_by(Batch.campaign_id)
+    )
+    return [(campaign_id, number) for campaign_id, number in rows]
+
+
+def _find_out_of_gold(session: Session, study_id: str) -> list[tuple[str, int, int]]:
+    """Annotators of open campaigns who have met every gold document: name, times, gold."""
+    there = session.scalar(select(func.count()).where(Gold.study_id == study_id, Gold.active)) or 0
+    open_ones = select(Campaign.id).where(Campaign.study_id == study_id, Campaign.state == "open")
+    if not there or session.scalar(open_ones.limit(1)) is None:
+        return []
+    # Grouped in the order of the index of gold leases, first; which study they are of, after.
+    members = select(Membership.user_id).where(
+        Membership.study_id == study_id, Membership.paused_at.is_(None)
+    )
+    met = (
+        select(Lease.annotator_id, Lease.pair_id, func.count().label("times"))
+        .where(Lease.gold_grade.is_not(None), Lease.annotator_id.in_(members))
+        .group_by(Lease.annotator_id, Lease.pair_id)
+        .subquery()
+    )
+    seen = (
+        select(
+            met.c.annotator_id,
+            func.count().label("pairs"),
+            func.sum(met.c.times, type_=Integer).label("times"),
+        )
+        .join(Gold, Gold.pair_id == met.c.pair_id)
+        .where(Gold.study_id == study_id, Gold.active)
+        .group_by(met.c.annotator_id)
+        .subquery()
+    )
+    rows = session.execute(
+        select(User.name, seen.c.times)
+        .join(seen, seen.c.annotator_id == User.id)
+        .where(seen.c.pairs >= there)
+        .order_by(User.name)
+    )
+    return [(name, times, there) for name, times in rows]

@@ -1,0 +1,81 @@
+"""Forecasts of campaigns: save one, and compare it with what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import case, func, select
+from sqlalchemy.orm import Session
+
+from venire.errors import NotFound
+from venire.server.store.judging import Batch, Judgment
+from venire.server.store.work import Decision
+from venire.server.studies.campaigns import get_campaign
+
+
+def save_forecast(
+    session: Session, campaign_id: str, row: Mapping[str, Any], by: str | None = None
+) -> Decision:
+    """Keep what a design of a campaign is expected to cost and give; the last one counts."""
+    campaign = get_campaign(session, campaign_id)
+    kept = Decision(
+        study_id=campaign.study_id,
+        kind="forecast",
+        subject=campaign_id,
+        verdict="kept",
+        facts=dict(row),
+        decided_by=by,
+    )
+    session.add(kept)
+    session.flush()
+    return kept
+
+
+def find_forecast(session: Session, campaign_id: str) -> tuple[dict[str, Any], datetime] | None:
+    """The forecast that was kept last with a campaign, and when."""
+    found = session.scalar(
+        select(Decision)
+        .where(Decision.kind == "forecast", Decision.subject == campaign_id)
+        .order_by(Decision.seq.desc())
+        .limit(1)
+    )
+    return None if found is None else (found.facts, found.decided_at)
+
+
+def forecast_of(session: Session, campaign_id: str) -> dict[str, Any] | None:
+    """The forecast that was kept last with a campaign."""
+    found = find_forecast(session, campaign_id)
+    return None if found is None else found[0]
+
+
+def compare_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]:
+    """What was expected of a campaign beside what happened so far: ``what, expected, so_far``.
+
+    Judgments are all that were given, gold and rejected ones too; hours are of active work, None
+    where no time is known.
+    """
+    get_campaign(session, campaign_id)
+    kept = forecast_of(session, campaign_id)
+    if kept is None:
+        raise NotFound("forecast of the campaign", campaign_id)
+    given, ms = session.execute(
+        select(func.count(), func.sum(Judgment.active_ms)).where(
+            Judgment.campaign_id == campaign_id, Judgment.label.is_not(None)
+        )
+    ).one()
+    decided, bad = session.execute(
+        select(func.count(), func.sum(case((Batch.valid.is_(True), 0), else_=1))).where(
+            Batch.campaign_id == campaign_id, Batch.kind == "work", Batch.valid.is_not(None)
+        )
+    ).one()
+    so_far = {
+        "judgments": given,
+        "hours": None if ms is None else int(ms) / 3_600_000,
+        "rejected": int(bad) / decided if decided else None,
+    }
+    return [
+        {"what": what, "expected": kept.get(what), "so_far": value}
+        for what, value in so_far.items()
+    ]

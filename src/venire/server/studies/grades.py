@@ -1,0 +1,118 @@
+"""Grades of a study: of the majority, adjudicated, of a job, of qrels."""
+
+from __future__ import annotations
+
+import polars as pl
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from venire.aggregation.majority import Majority
+from venire.errors import BadSetting, DataError, NotFound
+from venire.formats.parquet import read_parquet
+from venire.server.store.work import Decision, Job, JobPart
+from venire.server.studies.files import read_qrels
+from venire.server.studies.judgments import read_judgments
+from venire.server.studies.pairs import read_pair_names
+from venire.tables.qrels import Qrels
+
+GRADE_SOURCES = ("majority", "adjudicated", "settled", "job:ID", "qrels:NAME")
+
+
+def read_grades(session: Session, study_id: str, source: str = "adjudicated") -> Qrels:
+    """Settled grades of a study.
+
+    Parameters
+    ----------
+    session : Session
+    study_id : str
+    source : str
+        ``majority`` of the judgments that count; ``settled``, only what was adjudicated;
+        ``adjudicated``, the majority with what was adjudicated in its place; ``job:ID``, the
+        grades of an aggregate job; ``qrels:NAME``, qrels of the study.
+
+    Raises
+    ------
+    NotFound
+        No such job or qrels.
+    DataError
+        There is nothing to make grades of.
+    """
+    kind, _, name = source.partition(":")
+    if kind == "job" and name:
+        return read_job_grades(session, study_id, name)
+    if kind == "qrels" and name:
+        return read_qrels(session, study_id, name)
+    if source not in GRADE_SOURCES[:3]:
+        raise BadSetting(f"grades come from {', '.join(GRADE_SOURCES)}, not {source!r}")
+    settled = read_settled_qrels(session, study_id)
+    if source == "settled":
+        if not len(settled):
+            raise DataError("nothing was adjudicated yet")
+        return settled
+    table = read_judgments(session, study_id)
+    votes = None if not len(table) else Majority().fit(table).qrels()
+    if source == "majority" or not len(settled):
+        if votes is None:
+            raise DataError("there are no judgments that count yet")
+        return votes
+    if votes is None:
+        return settled
+    rest = votes.frame.join(settled.frame, on=["query_id", "doc_id"], how="anti")
+    changed = votes.frame.height - rest.height
+    note = f"{settled.frame.height:,} adjudicated grades, {changed:,} of them over a majority"
+    return Qrels(pl.concat([rest, settled.frame]), (*votes.notes, note))
+
+
+def read_job_grades(session: Session, study_id: str, job_id: str) -> Qrels:
+    """The grades that an aggregate job found: the most probable one of each pair."""
+    job = session.get(Job, job_id)
+    if job is None or job.study_id != study_id or job.kind != "aggregate":
+        raise NotFound("aggregate job", job_id)
+    part = session.get(JobPart, (job_id, "items.parquet"))
+    if part is None:
+        raise DataError(f"the job {job_id} has no grades: it is {job.state}")
+    items = read_parquet(part.content)
+    return Qrels.of(items.select("query_id", "doc_id", pl.col("mode").alias("relevance")))
+
+
+def read_settled_qrels(session: Session, study_id: str) -> Qrels:
+    """What was adjudicated: the last decision about each pair, unless it was withdrawn."""
+    last = (
+        select(func.max(Decision.seq).label("seq"))
+        .where(Decision.study_id == study_id, Decision.kind == "grade")
+        .group_by(Decision.subject)
+        .subquery()
+    )
+    rows = session.execute(
+        select(Decision.subject, Decision.facts)
+        .join(last, last.c.seq == Decision.seq)
+        .where(Decision.verdict != "withdrawn")
+        .order_by(Decision.seq)
+    ).all()
+    ids = {int(subject): int(facts["grade"]) for subject, facts in rows}
+    names = read_pair_names(session, study_id, list(ids))
+    return Qrels(
+        pl.DataFrame(
+            [(*names[pair], grade) for pair, grade in ids.items() if pair in names],
+            schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64},
+            orient="row",
+        )
+    )
+
+
+def read_settled_grades(
+    session: Session, study_id: str, pair_id: int | None = None
+) -> dict[int, int]:
+    """Settled grades by pair; of the decisions about a pair the last counts."""
+    query = select(Decision.subject, Decision.verdict, Decision.facts).where(
+        Decision.study_id == study_id, Decision.kind == "grade"
+    )
+    if pair_id is not None:
+        query = query.where(Decision.subject == str(pair_id))
+    found: dict[int, int] = {}
+    for subject, verdict, facts in session.execute(query.order_by(Decision.seq)):
+        if verdict == "withdrawn":
+            found.pop(int(subject), None)
+        else:
+            found[int(subject)] = int(facts["grade"])
+    return found

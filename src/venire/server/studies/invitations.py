@@ -1,0 +1,190 @@
+"""Invitation links: for a person, for the workers of a crowd platform, for the first account."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from venire.errors import BadSetting, Conflict, NotFound
+from venire.server.store.base import now
+from venire.server.store.judging import Campaign
+from venire.server.store.people import ROLES, Invitation, Membership, User
+from venire.server.store.studies import Study
+
+if TYPE_CHECKING:
+    pass
+from venire.server.studies.accounts import create_user, hash_secret
+from venire.server.studies.campaigns import get_campaign
+from venire.server.studies.members import find_role
+
+INVITATION_TIME = timedelta(days=30)
+FIRST_LINK_TIME = timedelta(days=1)
+
+
+def create_first_link(session: Session) -> str | None:
+    """The secret of the link that makes the first account; None where there is one already."""
+    if session.scalar(select(func.count()).select_from(User).where(User.login.is_not(None))):
+        return None
+    session.execute(
+        update(Invitation)
+        .where(Invitation.kind == "first", Invitation.used_at.is_(None))
+        .values(revoked_at=now())
+    )
+    return _add_invitation(session, kind="first", role="owner", lasts=FIRST_LINK_TIME)
+
+
+def create_invitation(
+    session: Session,
+    study_id: str,
+    role: str,
+    *,
+    name: str = "",
+    campaign_id: str | None = None,
+    by: str | None = None,
+) -> str:
+    """The secret of an invitation link.
+
+    With a campaign it is a link for a crowd platform: each worker id becomes one annotator.
+    Without, it lets in one person, once.
+    """
+    if role not in ROLES:
+        raise BadSetting(f"a role is one of {', '.join(ROLES)}, not {role!r}")
+    if campaign_id is not None:
+        get_campaign(session, campaign_id, study_id)
+        if role != "annotator":
+            raise BadSetting("a campaign link lets in annotators only")
+    return _add_invitation(
+        session,
+        kind="person" if campaign_id is None else "campaign",
+        role=role,
+        study_id=study_id,
+        campaign_id=campaign_id,
+        name=name.strip()[:200],
+        created_by=by,
+    )
+
+
+def _add_invitation(
+    session: Session, *, lasts: timedelta = INVITATION_TIME, **values: str | None
+) -> str:
+    secret = secrets.token_urlsafe(24)
+    session.add(Invitation(token_hash=hash_secret(secret), expires_at=now() + lasts, **values))
+    session.flush()
+    return secret
+
+
+def find_invitation(session: Session, secret: str, *, lock: bool = False) -> Invitation:
+    """The invitation of a link that still works."""
+    query = select(Invitation).where(Invitation.token_hash == hash_secret(secret))
+    found = session.scalar(query.with_for_update() if lock else query)
+    if found is None or found.revoked_at is not None:
+        why = "this link leads nowhere: a part of it is missing, or it was taken back"
+        raise NotFound("invitation", "", f"{why}; ask for a new one")
+    if found.used_at is not None and found.kind != "campaign":
+        raise Conflict("this link was used already; sign in, or ask for a new one")
+    if found.expires_at < now():
+        raise Conflict("this link has run out; ask for a new one")
+    return found
+
+
+def accept_invitation(session: Session, secret: str, name: str, login: str, password: str) -> User:
+    """Make an account by an invitation; the link works no more."""
+    found = find_invitation(session, secret, lock=True)
+    if found.kind == "campaign":
+        raise Conflict("this link is for workers of a crowd platform")
+    user = create_user(session, name, login, password, may_create=found.role == "owner")
+    found.used_at = now()
+    if found.study_id is not None:
+        session.add(Membership(study_id=found.study_id, user_id=user.id, role=found.role))
+    if found.kind == "first":
+        _take_unowned_studies(session, user.id)
+    session.flush()
+    return user
+
+
+def _take_unowned_studies(session: Session, user_id: str) -> None:
+    """Studies made on the command line have no owner: they become the first account's."""
+    owned = select(Membership.study_id).where(Membership.role == "owner")
+    for study_id in session.scalars(select(Study.id).where(Study.id.not_in(owned))):
+        session.add(Membership(study_id=study_id, user_id=user_id, role="owner"))
+
+
+def join_study(session: Session, secret: str, user_id: str) -> str | None:
+    """Let a user who has an account into a study by an invitation; the study's id."""
+    found = find_invitation(session, secret, lock=True)
+    if found.kind != "person" or found.study_id is None:
+        raise Conflict("this link makes a new account; open it where nobody is signed in")
+    if (there := find_role(session, found.study_id, user_id)) is not None:
+        raise Conflict(f"you are in this study already, as {there}; the link can go to others")
+    session.add(Membership(study_id=found.study_id, user_id=user_id, role=found.role))
+    found.used_at = now()
+    session.flush()
+    return found.study_id
+
+
+def admit_worker(session: Session, secret: str, worker_id: str) -> tuple[User, str]:
+    """The annotator behind a platform's worker id, and the campaign; the same id, the same user."""
+    found = find_invitation(session, secret)
+    if found.kind != "campaign" or found.campaign_id is None or found.study_id is None:
+        raise Conflict("this link is for one person, not for a crowd platform")
+    if not worker_id.strip() or len(worker_id) > 200:
+        raise BadSetting("the platform gave no worker id; open the link from the platform")
+    if _PLACEHOLDER.fullmatch(worker_id.strip()):
+        raise BadSetting(
+            f"this link has {worker_id.strip()!r} where your worker id should be: the platform did "
+            "not fill it in. Open the task from the platform; if it says this again, tell the "
+            "requester that the link must be entered where the platform fills in such placeholders"
+        )
+    campaign = get_campaign(session, found.campaign_id)
+    return ensure_worker(session, campaign, worker_id), campaign.id
+
+
+# A placeholder that no platform has filled in, as {{%PROLIFIC_PID%}}, ${workerId}, %workerId%,
+# {{workerId}}, [workerId], <workerId>, $workerId or …; the bare name of one; MTurk's of a preview.
+_PLACEHOLDER = re.compile(
+    r"""\{.*\} | \$.* | %.*% | \[.*\] | <.*> | \.{3} | … | ASSIGNMENT_ID_NOT_AVAILABLE
+    | (?:(?:assignment|annotator|participant|prolific)[ _-]?)? (?:worker|user|pid) (?:[ _-]?id)?
+    | (?:worker|participant|annotator|assignment)[ _-]?id""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+
+
+def ensure_worker(session: Session, campaign: Campaign, worker_id: str) -> User:
+    """The annotator behind a platform's worker id in a campaign, made where there is none."""
+    user = session.scalar(
+        select(User).where(User.campaign_id == campaign.id, User.worker == worker_id)
+    )
+    if user is None:
+        user = User(name=f"worker {worker_id}", campaign_id=campaign.id, worker=worker_id)
+        session.add(user)
+        session.flush()
+        session.add(Membership(study_id=campaign.study_id, user_id=user.id, role="annotator"))
+        session.flush()
+    return user
+
+
+def list_invitations(session: Session, study_id: str) -> list[Invitation]:
+    """Links of a study that still work."""
+    query = select(Invitation).where(
+        Invitation.study_id == study_id,
+        Invitation.revoked_at.is_(None),
+        Invitation.expires_at > now(),
+    )
+    return [
+        one
+        for one in session.scalars(query.order_by(Invitation.created_at))
+        if one.kind == "campaign" or one.used_at is None
+    ]
+
+
+def revoke_invitation(session: Session, study_id: str, invitation_id: str) -> None:
+    """Make a link useless."""
+    found = session.get(Invitation, invitation_id)
+    if found is None or found.study_id != study_id:
+        raise NotFound("invitation", invitation_id)
+    found.revoked_at = found.revoked_at or now()
