@@ -149,7 +149,7 @@ def test_a_grade_is_added_and_a_link_made(world, address, page):
     page.click("#add-grade")
     assert page.locator("[data-row]").count() == 4
     page.click("summary:has-text('Invite an annotator')")
-    page.click("text=Make a link for one person")
+    page.click("text=Create invitation link")
     playwright = pytest.importorskip("playwright.sync_api")
     playwright.expect(page.locator("#invite-link")).to_have_value(re.compile("/invite/"))
 
@@ -169,10 +169,10 @@ def test_what_a_form_offers_first_runs(world, address, page, kind):
 def test_what_was_said_goes_when_it_is_sent_again(world, address, page):
     page.goto(f"{address}{world.here}/annotation")
     form = page.locator("form", has=page.locator("#relevant_from"))
-    form.get_by_role("button", name="Keep the scale").click()
+    form.get_by_role("button", name="Save scale").click()
     form.locator(".success").wait_for()
     page.route("**/api/studies/*", lambda route: None)
-    form.get_by_role("button", name="Keep the scale").click()
+    form.get_by_role("button", name="Save scale").click()
     form.locator(".success").wait_for(state="detached")
 
 
@@ -220,7 +220,7 @@ def test_a_forecast_is_asked_for_and_kept_from_the_page(world, address, page):
     page.select_option("#plan-grades", "qrels:old")
     page.fill("#plan-overlap", "1, 2")
     page.fill("#plan-replays", "2")
-    page.click("#plan button:has-text('Play')")
+    page.click("#plan button:has-text('Simulate')")
     page.wait_for_selector("#plan [data-job]")
     assert run_pending(world.store) == 1
     page.locator("#plan [data-job]").wait_for(state="detached")
@@ -228,16 +228,16 @@ def test_a_forecast_is_asked_for_and_kept_from_the_page(world, address, page):
     # What was asked for still stands in the form.
     assert page.input_value("#plan-overlap") == "1, 2"
     assert page.input_value("#plan-replays") == "2"
-    page.click("#plan button:has-text('Keep')")
-    page.wait_for_selector("#plan h3:has-text('Expected and so far')")
+    page.click("#plan button:has-text('Save')")
+    page.wait_for_selector("#plan h3:has-text('Forecast and actual')")
 
 
 def test_more_judgments_are_asked_for_with_one_confirmation(world, address, page):
     page.goto(f"{address}{world.here}/crowd")
     asked = []
     page.on("dialog", lambda one: (asked.append(one.message), one.accept()))
-    page.click("#next button:has-text('Ask for 2 judgments')")
-    page.wait_for_selector("#next .notice:has-text('were asked for')")
+    page.click("#next button:has-text('Request 2 judgments')")
+    page.wait_for_selector("#next .notice:has-text('were requested')")
     assert len(asked) == 1
 
 
@@ -245,10 +245,8 @@ def test_the_planner_s_rows_are_low_and_its_design_is_named(world, address, page
     page.goto(f"{address}{world.here}/crowd")
     rows = page.locator("[aria-label=Designs] tbody tr")
     assert all(row.bounding_box()["height"] < 60 for row in rows.all())
-    design = (
-        page.locator("#keep-design option:checked").inner_text().removesuffix(" (worth a look)")
-    )
-    page.get_by_role("button", name="Keep", exact=True).click()
+    design = page.locator("#keep-design option:checked").inner_text().removesuffix(" (best)")
+    page.get_by_role("button", name="Save forecast", exact=True).click()
     page.locator("form[data-send$=forecasts] [role=status]", has_text=design).wait_for()
 
 

@@ -93,7 +93,7 @@ def put_vectors(page, path):
         summary.click()
     page.locator("#up-vectors").set_input_files(path)
     with page.expect_navigation():
-        page.get_by_role("button", name="Put in", exact=True).click()
+        page.get_by_role("button", name="Upload", exact=True).click()
     page.locator(f"#encoder option[value='{path.stem}']").wait_for(state="attached")
     page.locator("#encoder").select_option(path.stem)
 
@@ -147,11 +147,11 @@ def test_from_a_new_study_to_every_pool_in_groups(wizard_server, digits, page, t
     page.get_by_role("link", name="Pool", exact=True).click()
     page.locator("#strategy").select_option("qrels")
     with page.expect_navigation():
-        page.get_by_role("button", name="Build the pool").click()
+        page.get_by_role("button", name="Build pool").click()
     page.get_by_role("link", name="Simulation", exact=True).click()
     # Step 1: there is no encoder yet, and the step says so.
     page.locator("#no-encoder").wait_for()
-    assert "The study has no encoder yet" in page.locator("#no-encoder").inner_text()
+    assert "No encoder yet" in page.locator("#no-encoder").inner_text()
     shot(page, tmp_path, "1-no-encoder")
     page.locator("#new-encoder").select_option("perceptual-hash")
     with page.expect_navigation():
@@ -237,7 +237,7 @@ def test_from_a_new_study_to_every_pool_in_groups(wizard_server, digits, page, t
     shot(page, tmp_path, "7-annotation")
     axe_finds_nothing(page)
     with page.expect_navigation():
-        page.get_by_role("button", name="Save and regroup every pool").click()
+        page.get_by_role("button", name="Save and regroup all pools").click()
     page.get_by_text("Pools are judged in groups by").wait_for(timeout=60_000)
     with wizard_server.store.reading() as session:
         assert get_study(session, study).settings["grouping"] == {

@@ -61,7 +61,7 @@ def test_the_list_and_the_account(world, ada):
     assert "Winds &amp; &lt;b&gt;waves" in ada.get("/studies").text
     assert "Another study" not in ada.get("/studies").text
     assert ada.get("/account").status_code == 200
-    assert "No study yet" in world.client("ben").get("/studies").text
+    assert "No studies yet" in world.client("ben").get("/studies").text
 
 
 def test_an_empty_study_says_what_to_do_next(world):
@@ -145,7 +145,7 @@ def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
         assert text.count("data-chart") == 4
         assert text.count("</caption>") >= 8
         assert "Swaps that matter" in text
-        assert "judgments a pair for the target" in text
+        assert "judgments per pair to reach the target" in text
         assert 'class="empty"' not in text
         assert world.users["ben"] not in text
         # What the designs were played with, by the defaults of a crowd; whole numbers are whole.
@@ -163,7 +163,7 @@ def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
         assert "0.000000" not in pairs
         assert re.search(r">\d\.\d\de-\d\d<", pairs)
         # No price, no column of costs.
-        judges = text[text.index("Each measure by judgments a pair") :].partition("</table>")[0]
+        judges = text[text.index("Each measure by judgments per pair") :].partition("</table>")[0]
         assert ">cost<" not in judges
         assert not re.search(r"\s(style|on\w+)=", text)
         ids = re.findall(r'\sid="([^"]+)"', text)
@@ -187,7 +187,7 @@ def test_more_judgments_are_asked_for_once(world, ada, crowd):
     assert answer.status_code == 409
     assert "asked for already" in answer.json()["error"]
     text = ada.get(f"{world.here}/crowd").text
-    assert "2 of these 2 judgments were asked for" in text
+    assert "2 of these 2 judgments were requested" in text
     assert "more-judgments" not in text
     wrong = {**form, "job_id": crowd["forecast"]["job_id"]}
     assert ada.post(path, json=wrong).status_code == 404
@@ -206,14 +206,14 @@ def test_a_forecast_is_kept_and_compared(world, ada, crowd):
     # All 13 pairs by two annotators.
     assert rows["judgments"]["so_far"] == 26
     text = ada.get(f"{world.here}/crowd").text
-    assert "Expected and so far" in text
+    assert "Forecast and actual" in text
     row = crowd["forecast"]["result"]["rows"][1]
     design = ", ".join(
         f"{name.replace('_', ' ')} {row[name]}"
         for name in ("depth", "overlap", "batch_size", "gold_size", "gold_errors")
     )
     assert re.search(
-        rf'<p class="notice good" role="status">Kept with Wave 1, [^<]*: {design}', text
+        rf'<p class="notice good" role="status">Saved for Wave 1, [^<]*: {design}', text
     )
 
 

@@ -161,7 +161,7 @@ def test_a_preview_begins_nothing(client, own_store, name):
         secret = invitations.create_invitation(session, study, "annotator", campaign_id=campaign)
     answer = client.get(f"/c/{secret}?workerId=W3&{name}=ASSIGNMENT_ID_NOT_AVAILABLE")
     assert answer.status_code == 200
-    assert "Accept the task to begin" in answer.text
+    assert "Accept the work on your platform to start" in answer.text
     with own_store.reading() as session:
         assert session.scalars(select(User.worker).where(User.worker.is_not(None))).all() == []
 
@@ -173,7 +173,7 @@ def test_a_worker_finds_earlier_codes_again(client, own_store):
         secret = invitations.create_invitation(session, study, "annotator", campaign_id=campaign)
     link = f"/c/{secret}?workerId=W1"
     assert client.get(link).headers["location"] == f"/judge/{campaign}"
-    assert "Your codes" not in client.get("/work").text
+    assert "Your completion codes" not in client.get("/work").text
     with own_store.reading() as session:
         worker = session.scalars(select(User).where(User.worker == "W1")).one().id
     judge_batch(own_store, campaign, worker, gold=True)
