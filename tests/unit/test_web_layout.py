@@ -1,4 +1,4 @@
-"""Templates and scripts of the pages: short lines, short scripts, each script in ARCHITECTURE.md."""
+"""Templates and scripts of the pages: short lines, short scripts, all in ARCHITECTURE.md."""
 
 import re
 from pathlib import Path
