@@ -28,7 +28,6 @@ HINTS: dict[str, Callable[[Any], str]] = {
         else f"Map renamed columns with --columns {error.missing[0]}=NAME."
     ),
     "no-query-text": lambda error: "Choose other columns with --fields.",
-    "repeated-judgment": lambda error: "Choose which one counts with --repeats last, first or all.",
     "no-judgments": lambda error: "Pass them with --judgments.",
     "no-single-qrels": lambda error: "Name one with --truth, or pass --pilot.",
     "fractional-grades": lambda error: "Write the qrels with venire aggregate --rule mode.",
