@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from venire import Judgments, Qrels
-from venire.aggregation.check.truth import against_gold
+from venire.aggregation.check.truth import score_against_gold
 from venire.aggregation.posterior import Posterior
 from venire.report.page import Page
 
@@ -52,7 +52,7 @@ def web_relevance() -> tuple[Judgments, Qrels]:
 
 def score(posterior: Posterior, gold: Qrels) -> dict[str, float | None]:
     """Return the source paper's three scores."""
-    truth = against_gold(posterior, gold)
+    truth = score_against_gold(posterior, gold)
     return {"mse": truth.mse, "pearson": truth.pearson, "ndcg": truth.ndcg}
 
 

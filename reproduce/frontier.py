@@ -15,12 +15,12 @@ import numpy as np
 from common import save, score, show, trec_rf10, web_relevance
 
 from venire import Judgments, Qrels, plugins
-from venire.aggregation.base import settings_of
-from venire.aggregation.check.calibration import reliability_diagram
-from venire.aggregation.check.truth import against_gold
+from venire.aggregation.check.calibration import build_reliability_diagram
+from venire.aggregation.check.truth import score_against_gold
 from venire.aggregation.committee import NAME, RESERVE, Committee
 from venire.aggregation.minimax_entropy.model import MinimaxEntropy
 from venire.aggregation.posterior import Posterior
+from venire.aggregation.result import read_settings
 from venire.report.page import Page
 from venire.simulation.crowds.annotators import add_fakes
 from venire.simulation.crowds.kinds import CROWDS, simulated_crowd
@@ -49,7 +49,7 @@ def fitted(judgments: Judgments, committee: Posterior) -> Iterator[tuple[str, Po
     for name, model in singles().items():
         began = time.perf_counter()
         there = committee.state.get(name)
-        same = there is not None and there.settings == settings_of(model)
+        same = there is not None and there.settings == read_settings(model)
         result = there if same else model.fit(judgments)
         if time.perf_counter() - began > SLOW:
             print(f"  {name}: {time.perf_counter() - began:.0f} s", flush=True)
@@ -77,8 +77,8 @@ def draws(judgments: Judgments, gold: Qrels, committee: Posterior) -> dict[str, 
     for seed in range(MANY):
         known, rest = split_gold(judgments, gold, seed)
         posterior = Committee().reweigh(committee, judgments, known, seed=seed)
-        diagram = reliability_diagram(posterior, rest)
-        truth = against_gold(posterior, rest)
+        diagram = build_reliability_diagram(posterior, rest)
+        truth = score_against_gold(posterior, rest)
         out.append((truth.mse, truth.pearson or 0.0, diagram.error, diagram.coverage))
     scores = np.array(out)
     mse, pearson, few, coverage = map(float, scores[:DRAWS].mean(axis=0))
@@ -107,7 +107,7 @@ def reference() -> list[Row]:
         ),
         ("ordinal 1, 10", MinimaxEntropy(), (0.112, 0.968, 0.879)),
     ):
-        truth = against_gold(model.fit(judgments), gold)
+        truth = score_against_gold(model.fit(judgments), gold)
         ours = (truth.mse, truth.pearson or 0.0, truth.accuracy)
         for name, wanted, found in zip(("mse", "pearson", "accuracy"), values, ours, strict=True):
             near = abs(found - wanted) <= 0.01
@@ -198,13 +198,13 @@ def crowds() -> tuple[list[Row], list[Row]]:
         for seed in range(SEEDS):
             judgments, truth = simulated_crowd(name, seed=seed)
             committee = Committee().fit(judgments)
-            found.setdefault(NAME, []).append(against_gold(committee, truth).mse)
+            found.setdefault(NAME, []).append(score_against_gold(committee, truth).mse)
             for other, result in fitted(judgments, committee):
-                found.setdefault(other, []).append(against_gold(result, truth).mse)
+                found.setdefault(other, []).append(score_against_gold(result, truth).mse)
             for draw in range(DRAWS):
                 known, rest = split_gold(judgments, truth, draw)
                 calibrated = Committee().reweigh(committee, judgments, known, seed=draw)
-                covers.append(reliability_diagram(calibrated, rest).coverage)
+                covers.append(build_reliability_diagram(calibrated, rest).coverage)
         means = {model: float(np.mean(values)) for model, values in found.items()}
         others = [value for model, value in means.items() if model != NAME]
         ratio = means[NAME] / min(others)

@@ -1,4 +1,4 @@
-"""Compiled loops over integer codes: arrays in, arrays out, no dataframes, no lock held."""
+"""Compilation of kernels: loops over arrays of integer codes that release the GIL."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numba
 
 jit = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
-"""How every kernel is compiled: once, kept on disk; only a*b+c may be fused."""
+"""Decorator of every kernel: compiled once, cached on disk; only a*b+c may be fused."""
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Tell whether a kernel is in memory or on disk, so that a first compile can be announced."""
+    """Tell whether a kernel is compiled in memory or on disk."""
     if kernel.signatures:
         return True
     folder = Path(kernel.stats.cache_path)

@@ -1,8 +1,8 @@
-"""Where work runs.
+"""Engines run work on one thread or on several.
 
-An engine maps a function over shards and yields the results in the order of
-the shards, whatever finished first: sums are then the same on every engine and
-for every number of workers.
+An engine maps a function over shards and yields the results in the order of the shards,
+independent of which finished first: sums are the same on every engine and for every number
+of workers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ R = TypeVar("R")
 
 
 class Engine(Protocol):
-    """Anything that can run a function over shards in order."""
+    """Runs a function over shards and keeps their order."""
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield ``function(item)`` for each item, in the order of the items."""
@@ -34,25 +34,25 @@ class Serial:
     """One thread."""
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yield results one after the other."""
+        """Yield the results one after the other."""
         return map(function, items)
 
 
-_here = threading.local()
-"""What a worker thread knows: that it is one, and whether its work was called off."""
+_worker = threading.local()
+"""In a worker thread, ``stop`` is the event that cancels its work."""
 
 
-def called_off() -> bool:
-    """Tell whether the work this thread does was called off; long loops ask and stop."""
-    stop: threading.Event | None = getattr(_here, "stop", None)
+def is_cancelled() -> bool:
+    """Tell whether the work of this thread was cancelled; long loops check and stop."""
+    stop: threading.Event | None = getattr(_worker, "stop", None)
     return stop is not None and stop.is_set()
 
 
 class Threads:
-    """Several threads; kernels release the interpreter lock.
+    """Several threads; kernels release the global interpreter lock (GIL).
 
-    A ``map`` inside a worker of any such engine runs in that worker: waiting for a
-    place among threads that themselves wait would never end.
+    A ``map`` inside a worker of such an engine runs in that worker: waiting for a free thread
+    of a pool whose threads all wait would be a deadlock.
 
     Parameters
     ----------
@@ -62,30 +62,32 @@ class Threads:
 
     def __init__(self, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
-            raise BadSetting(f"workers must be at least 1, not {workers}")
+            raise BadSetting(f"must be >= 1 (got {workers})", argument="workers", value=workers)
         self.workers = workers or os.cpu_count() or 1
         self._pool: ThreadPoolExecutor | None = None
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
-        """Yield results in the order of the items while threads work ahead."""
+        """Yield the results in the order of the items while threads work ahead."""
         work = list(items)
-        if self.workers == 1 or len(work) < 2 or getattr(_here, "stop", None) is not None:
+        if self.workers == 1 or len(work) < 2 or getattr(_worker, "stop", None) is not None:
             return map(function, work)
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="venire")
-        return _ordered(self._pool, function, work)
+        return _map_in_order(self._pool, function, work)
 
 
-def _ordered(pool: ThreadPoolExecutor, function: Callable[[T], R], work: list[T]) -> Iterator[R]:
-    """Yield results in order; on any exception call the rest off."""
+def _map_in_order(
+    pool: ThreadPoolExecutor, function: Callable[[T], R], work: list[T]
+) -> Iterator[R]:
+    """Yield the results in order; cancel the rest on any exception."""
     stop = threading.Event()
 
     def run(item: T) -> R:
-        _here.stop = stop
+        _worker.stop = stop
         try:
             return function(item)
         finally:
-            _here.stop = None
+            _worker.stop = None
 
     waiting = deque(pool.submit(run, item) for item in work)
     try:
@@ -102,7 +104,7 @@ _shared: Threads | None = None
 
 
 def default_engine() -> Engine:
-    """Return the engine used where none is named: threads on this machine."""
+    """Return the engine that is used by default: threads on this machine."""
     global _shared
     if _shared is None:
         _shared = Threads()

@@ -1,7 +1,7 @@
-"""One way to report progress: a callable that takes events.
+"""Progress of long work: a callable that takes events.
 
-Long work calls ``progress(Event(...))``. The terminal draws a bar from the
-events, the web sends them on, and ``silent`` (the default) drops them.
+Long work calls ``progress(Event(...))``. The terminal draws a bar from the events, the web
+application stores them, and ``silent`` (the default) drops them.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 
 class Event(NamedTuple):
-    """How far a piece of work has come."""
+    """The progress of a task."""
 
     task: str
-    """What is being done, in words."""
+    """Description of the task."""
     done: float
-    """Units finished so far."""
+    """Units finished."""
     total: float | None
-    """Units in all, or None where that is not known."""
+    """Units in total, or None if unknown."""
     detail: str = ""
-    """One short phrase: the bound, the file, the model."""
+    """A short phrase: the log-likelihood, the file, the model."""
 
 
 Progress = Callable[[Event], None]

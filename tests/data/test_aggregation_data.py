@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from venire import Judgments, Qrels
-from venire.aggregation.check.truth import against_gold
+from venire.aggregation.check.truth import score_against_gold
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.minimax_entropy.model import MinimaxEntropy
 from venire.aggregation.ordinal_mixture.model import OrdinalMixture
@@ -64,7 +64,9 @@ def test_the_command_says_what_was_read_and_the_votes_score_as_published(capsys)
 @pytest.mark.parametrize("difficulty", [pytest.param("query", marks=pytest.mark.slow), "item"])
 def test_the_mixture_on_trec(trec, difficulty):
     judgments, gold = trec
-    truth = against_gold(OrdinalMixture(difficulty=difficulty, restarts=3).fit(judgments), gold)
+    truth = score_against_gold(
+        OrdinalMixture(difficulty=difficulty, restarts=3).fit(judgments), gold
+    )
     assert truth.mse <= 0.58
     assert truth.pearson >= 0.45
     assert truth.ndcg >= 0.878
@@ -72,10 +74,10 @@ def test_the_mixture_on_trec(trec, difficulty):
 
 def test_web_relevance(web):
     judgments, gold = web
-    truth = against_gold(DawidSkene().fit(judgments), gold)
+    truth = score_against_gold(DawidSkene().fit(judgments), gold)
     assert truth.mse <= 0.26
     assert truth.pearson >= 0.93
-    assert against_gold(OrdinalMixture().fit(judgments), gold).mse <= 0.32
+    assert score_against_gold(OrdinalMixture().fit(judgments), gold).mse <= 0.32
 
 
 REFERENCE = {  # an independent prototype: MSE, Pearson, accuracy
@@ -90,14 +92,14 @@ REFERENCE = {  # an independent prototype: MSE, Pearson, accuracy
 @pytest.mark.parametrize("name", REFERENCE)
 def test_reference_values_on_web_relevance(web, name):
     model, expected = REFERENCE[name]
-    truth = against_gold(model.fit(web[0]), web[1])
+    truth = score_against_gold(model.fit(web[0]), web[1])
     assert (truth.mse, truth.pearson, truth.accuracy) == pytest.approx(expected, abs=0.01)
 
 
 @pytest.mark.slow
 def test_nine_fakes_an_item_on_web_relevance(web):
     judgments, gold = web
-    truth = against_gold(OrdinalMixture().fit(add_fakes(judgments, 9, seed=1)), gold)
+    truth = score_against_gold(OrdinalMixture().fit(add_fakes(judgments, 9, seed=1)), gold)
     assert truth.mse <= 0.34
     assert truth.pearson >= 0.90
 
@@ -108,9 +110,9 @@ def test_nine_fakes_an_item_on_trec(trec):
 
     judgments, gold = trec
     spammed = add_fakes(judgments, 9, seed=1)
-    ours = against_gold(OrdinalMixture(restarts=3).fit(spammed), gold).mse
+    ours = score_against_gold(OrdinalMixture(restarts=3).fit(spammed), gold).mse
     assert ours <= 0.66
     # Those that the source paper has beside it, and their like.
     for name in ("mean", "median", "majority", "dawid-skene", "glad", "continuous", "binary"):
-        theirs = against_gold(plugins.load("aggregator", name)().fit(spammed), gold).mse
+        theirs = score_against_gold(plugins.load("aggregator", name)().fit(spammed), gold).mse
         assert ours < theirs, name

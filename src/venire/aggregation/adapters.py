@@ -1,4 +1,4 @@
-"""Venire's models behind the interfaces other code already calls."""
+"""The models with the interfaces of crowd-kit and scikit-learn."""
 
 from __future__ import annotations
 
@@ -11,38 +11,34 @@ from numpy.typing import NDArray
 
 from venire.aggregation.base import Aggregator
 from venire.aggregation.posterior import Posterior
+from venire.aggregation.registry import DEFAULT, build
 from venire.arrays import Floats
-from venire.errors import BadSetting, DataError, VenireError
+from venire.errors import BadSetting, DataError, UnknownName, VenireError
 from venire.tables import boundary
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
 from venire.tables.schema import number_text
 
 QUERY = "all"
-"""These interfaces know no queries: all tasks are of one."""
+"""These interfaces have no queries: all tasks belong to one."""
 
 
 class NotFitted(VenireError, AttributeError):
-    """A result was asked for before fitting."""
+    """A result was requested before ``fit``."""
 
     code = "not-fitted"
 
 
-def _default() -> Aggregator:
-    from venire.aggregation.ordinal_mixture.model import OrdinalMixture
+def _find_scale(labels: pl.Series, order: list[Any] | None) -> tuple[Scale, list[Any]]:
+    """Return the scale of arbitrary labels and the labels in increasing order.
 
-    return OrdinalMixture()
-
-
-def _scale_of(labels: pl.Series, order: list[Any] | None) -> tuple[Scale, list[Any]]:
-    """Return the scale of arbitrary labels and the labels in rising order.
-
-    Labels that all are numbers, also as text, keep their values; others are ranks.
+    If all labels are numbers, also as text, they keep their values; otherwise the values are
+    ranks.
     """
     distinct = list(order) if order is not None else labels.unique().drop_nulls().to_list()
     if len(set(distinct)) != len(distinct):
-        raise BadSetting("the order of labels names a label twice")
-    values = [_value(label) for label in distinct]
+        raise BadSetting("must not repeat a label", argument="labels", value=order)
+    values = [_read_number(label) for label in distinct]
     if all(value is not None for value in values):
         rising = sorted(zip(values, distinct, strict=True), key=lambda pair: pair[0] or 0.0)
         numbers = tuple(float(value) for value, _ in rising if value is not None)
@@ -54,8 +50,8 @@ def _scale_of(labels: pl.Series, order: list[Any] | None) -> tuple[Scale, list[A
     return Scale(tuple(float(rank) for rank in range(len(distinct)))), distinct
 
 
-def _value(label: Any) -> float | None:
-    """Return the number a label is or spells, or None."""
+def _read_number(label: Any) -> float | None:
+    """Return the number that a label is or spells, or None."""
     try:
         value = float(label)
     except (TypeError, ValueError):
@@ -63,13 +59,17 @@ def _value(label: Any) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _judgments(
+def _build_judgments(
     task: pl.Series, worker: pl.Series, label: pl.Series, order: list[Any] | None
 ) -> tuple[Judgments, list[Any]]:
-    scale, labels = _scale_of(label, order)
+    scale, labels = _find_scale(label, order)
     unknown = set(label.unique().drop_nulls().to_list()) - set(labels)
     if unknown:
-        raise BadSetting(f"label {sorted(map(str, unknown))[0]!r} is not in the order of labels")
+        raise BadSetting(
+            f"must name every label (missing: {sorted(map(str, unknown))[0]!r})",
+            argument="labels",
+            value=order,
+        )
     grade = label.replace_strict(labels, list(scale.values), return_dtype=pl.Float64)
     frame = pl.DataFrame(
         {"query_id": pl.repeat(QUERY, len(task), eager=True), "doc_id": task,
@@ -79,12 +79,12 @@ def _judgments(
 
 
 class CrowdKitStyle:
-    """crowd-kit's interface: a pandas frame with ``task, worker, label`` in, a series out.
+    """The interface of crowd-kit: takes a pandas frame with ``task, worker, label``.
 
     Parameters
     ----------
     aggregator : Aggregator, optional
-        The ordinal mixture by default.
+        The committee, the default model, if not given.
     labels : list, optional
         The labels from worst to best; sorted by default.
     seed : int
@@ -117,7 +117,11 @@ class CrowdKitStyle:
         seed: int = 0,
     ) -> None:
         if isinstance(aggregator, type):
-            raise BadSetting(f"give an aggregator, {aggregator.__name__}(), not its class")
+            raise BadSetting(
+                f"must be a model, not its class (got {aggregator.__name__})",
+                argument="aggregator",
+                hint=f"Pass {aggregator.__name__}().",
+            )
         self.aggregator = aggregator
         self.labels = labels
         self.seed = seed
@@ -131,15 +135,15 @@ class CrowdKitStyle:
         for column in ("task", "worker", "label"):
             if column not in frame.columns:
                 raise DataError(
-                    f"the frame has no column {column}; rename one of: {', '.join(frame.columns)}"
+                    f"The frame has no column {column}. Rename one of {', '.join(frame.columns)}."
                 )
         if frame.is_empty():
-            raise DataError("the frame has no rows")
-        judgments, self._order = _judgments(
+            raise DataError("The frame has no rows.")
+        judgments, self._order = _build_judgments(
             frame["task"], frame["worker"], frame["label"], self.labels
         )
         self._tasks = frame["task"].unique(maintain_order=True)
-        model = self.aggregator or _default()
+        model = self.aggregator or build(DEFAULT)
         self._posterior = model.fit(judgments, seed=self.seed)
         return self
 
@@ -153,9 +157,9 @@ class CrowdKitStyle:
 
     @property
     def posterior_(self) -> Posterior:
-        """The whole result."""
+        """The posterior of the model."""
         if self._posterior is None:
-            raise NotFitted("call fit before asking for the result")
+            raise NotFitted("There is no result yet. Call `fit` first.")
         return self._posterior
 
     @property
@@ -163,15 +167,15 @@ class CrowdKitStyle:
         """Label of each task, a pandas series named agg_label."""
         grade = self.posterior_.mode
         frame = pl.DataFrame(
-            {"task": self._tasks, "agg_label": pl.Series([self._order[at] for at in grade])}
+            {"task": self._tasks, "agg_label": pl.Series([self._order[k] for k in grade])}
         )
         return boundary.to_pandas(frame).set_index("task")["agg_label"]
 
     @property
     def probas_(self) -> Any:
         """Probability of each label, a pandas frame."""
-        columns = {str(label): self.posterior_.probabilities[:, at]
-                   for at, label in enumerate(self._order)}  # fmt: skip
+        columns = {str(label): self.posterior_.probabilities[:, k]
+                   for k, label in enumerate(self._order)}  # fmt: skip
         out = boundary.to_pandas(pl.DataFrame({"task": self._tasks, **columns})).set_index("task")
         out.columns = list(self._order)
         return out
@@ -179,20 +183,20 @@ class CrowdKitStyle:
     @property
     def skills_(self) -> Any:
         """Expertise of each worker, a pandas series."""
-        people = self.posterior_.annotators
-        if "expertise" not in people.columns:
-            raise NotFitted(f"{self.posterior_.model} says nothing about annotators")
-        frame = people.select(pl.col("annotator_id").alias("worker"), "expertise")
+        annotators = self.posterior_.annotators
+        if "expertise" not in annotators.columns:
+            raise NotFitted(f"The model {self.posterior_.model} does not estimate expertise.")
+        frame = annotators.select(pl.col("annotator_id").alias("worker"), "expertise")
         return boundary.to_pandas(frame).set_index("worker")["expertise"]
 
 
 class SklearnStyle:
-    """scikit-learn's interface: rows of (item, annotator, label) in, arrays out.
+    """The interface of scikit-learn: takes rows of (item, annotator, label), returns arrays.
 
     Parameters
     ----------
     aggregator : Aggregator, optional
-        The ordinal mixture by default.
+        The committee, the default model, if not given.
     seed : int
 
     Attributes
@@ -200,8 +204,7 @@ class SklearnStyle:
     items_ : list of str
         Items in the order of their first row; results have this order.
     classes_ : array
-        The labels as they were given, from worst to best: numbers by value, text by
-        alphabet.
+        The labels from worst to best: numbers by value, text in alphabetical order.
     posterior_ : Posterior
 
     Examples
@@ -224,16 +227,17 @@ class SklearnStyle:
         """Set parameters by name."""
         for name, value in params.items():
             if name not in ("aggregator", "seed"):
-                raise BadSetting(f"{name!r} is no parameter; there are aggregator and seed")
+                raise UnknownName("parameter", name, ("aggregator", "seed"))
             setattr(self, name, value)
         return self
 
     def fit(self, X: Any, y: Any = None) -> SklearnStyle:
         """Fit on three columns: item, annotator, label; y is ignored."""
-        item, annotator, label = _three_columns(X)
-        judgments, labels = _judgments(item, annotator, label, None)
+        item, annotator, label = _read_columns(X)
+        judgments, labels = _build_judgments(item, annotator, label, None)
         self.items_: list[str] = item.unique(maintain_order=True).to_list()
-        self.posterior_: Posterior = (self.aggregator or _default()).fit(judgments, seed=self.seed)
+        model = self.aggregator or build(DEFAULT)
+        self.posterior_: Posterior = model.fit(judgments, seed=self.seed)
         self.classes_: NDArray[Any] = np.array(labels)
         return self
 
@@ -245,41 +249,46 @@ class SklearnStyle:
     def predict_proba(self, X: Any = None) -> Floats:
         """Return grade probabilities of the fitted items, or of the items named in X."""
         if not hasattr(self, "posterior_"):
-            raise NotFitted("call fit before asking for the result")
+            raise NotFitted("There is no result yet. Call `fit` first.")
         if X is None:
             return self.posterior_.probabilities
-        row = {item: at for at, item in enumerate(self.items_)}
-        wanted = [_id(item) for item in X]
-        missing = [item for item in wanted if item not in row]
+        row = {item: number for number, item in enumerate(self.items_)}
+        items = [_write_id(item) for item in X]
+        missing = [item for item in items if item not in row]
         if missing:
-            raise BadSetting(f"item {missing[0]!r} was not there when fitting")
-        return self.posterior_.probabilities[[row[item] for item in wanted]]
+            raise BadSetting(
+                f"must hold items of the fit (got {missing[0]!r})", argument="X", value=missing[0]
+            )
+        return self.posterior_.probabilities[[row[item] for item in items]]
 
 
-def _three_columns(X: Any) -> tuple[pl.Series, pl.Series, pl.Series]:
+def _read_columns(X: Any) -> tuple[pl.Series, pl.Series, pl.Series]:
     """Return item, annotator and label of a frame, an array or rows; ids as text."""
     if isinstance(X, (list, tuple, np.ndarray)):
         if any(np.ndim(row) != 1 or len(row) != 3 for row in X):
-            raise BadSetting("rows are (item, annotator, label)")
+            raise BadSetting("must have rows of (item, annotator, label)", argument="X")
         rows = [tuple(row) for row in X]
         columns = [list(column) for column in zip(*rows, strict=True)] or [[], [], []]
         item, annotator = (
-            pl.Series([_id(value) for value in column], dtype=pl.String) for column in columns[:2]
+            pl.Series([_write_id(value) for value in column], dtype=pl.String)
+            for column in columns[:2]
         )
-        return item, annotator, _labels(columns[2])
+        return item, annotator, _unify_labels(columns[2])
     frame = boundary.to_polars(X)
     if frame.width != 3:
-        raise BadSetting(f"three columns are needed (item, annotator, label), not {frame.width}")
+        raise BadSetting(
+            f"must have three columns: item, annotator, label (got {frame.width})", argument="X"
+        )
     item, annotator, label = frame.get_columns()
     return item.cast(pl.String), annotator.cast(pl.String), label
 
 
-def _id(value: Any) -> str:
+def _write_id(value: Any) -> str:
     return number_text(float(value)) if isinstance(value, (float, np.floating)) else str(value)
 
 
-def _labels(values: list[Any]) -> pl.Series:
-    """Return labels of one type; integers beside decimals are numbers, mixed ones are text."""
+def _unify_labels(values: list[Any]) -> pl.Series:
+    """Return labels of one type: integers and decimals become numbers, mixed types text."""
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     if all(isinstance(value, (int, float)) for value in plain):
         whole = all(isinstance(value, int) for value in plain)

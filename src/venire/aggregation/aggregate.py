@@ -1,4 +1,4 @@
-"""``venire.aggregate``: judgments in, grades with their uncertainty out."""
+"""``venire.aggregate``: infer grades and their uncertainty from judgments."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from venire.aggregation.calibration import calibrate as calibrate_posterior
-from venire.aggregation.check.truth import Truth, against_gold
+from venire.aggregation.check.truth import Truth, score_against_gold
 from venire.aggregation.posterior import Posterior
-from venire.aggregation.registry import DEFAULT, chosen
+from venire.aggregation.registry import DEFAULT, select_models
 from venire.engine import Threads
 from venire.errors import BadSetting
 from venire.formats.load import JudgmentsLike, QrelsLike, load_judgments, load_qrels
@@ -23,8 +23,6 @@ from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale
 from venire.tables.schema import counted
 
-ALL_MODELS = "all"
-
 
 @dataclass(frozen=True, eq=False)
 class Aggregation:
@@ -33,9 +31,9 @@ class Aggregation:
     Attributes
     ----------
     judgments : Judgments
-        What the grades were inferred from.
+        The judgments that the grades were inferred from.
     posteriors : mapping of str to Posterior
-        One per model, by its label.
+        One posterior per model, by the label of the model.
     models : mapping of str to mapping
         Settings of each model.
     gold : Qrels or None
@@ -43,7 +41,7 @@ class Aggregation:
     truths : mapping of str to Truth
         Score of each model against ``gold``; empty without it.
     notes : tuple of str
-        What was read, left out, and found.
+        What was read and left out, and what the models report.
     """
 
     judgments: Judgments
@@ -76,7 +74,7 @@ class Aggregation:
 
     @property
     def annotators(self) -> pl.DataFrame:
-        """One row per annotator: what the model learnt of them."""
+        """One row per annotator: what the model learnt about them."""
         return self.posterior.annotators
 
     def qrels(self, rule: str = "mode") -> Qrels:
@@ -172,15 +170,11 @@ def aggregate(
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )
-    models = chosen(model, dict(settings or {}))
+    models = select_models(model, settings)
     if gold is not None and gold_column is not None:
         raise BadSetting("cannot be combined with gold qrels", argument="gold_column")
     table = load_judgments(judgments, reading)
-    known: Qrels | None = None
-    if gold_column is not None:
-        known = table.gold(gold_column)
-    elif gold is not None:
-        known = load_qrels(gold, columns=gold_columns, argument="gold_columns")
+    known = _load_gold(table, gold, gold_columns, gold_column)
     clamped = None if clamp is None else load_qrels(clamp)
     calibrated = None if calibrate is None else load_qrels(calibrate)
     notes = _describe_tables(table, known)
@@ -193,12 +187,8 @@ def aggregate(
             posterior = calibrate_posterior(posterior, calibrated, seed=seed)
         posteriors[label] = posterior
         if known is not None:
-            truth = truths[label] = against_gold(posterior, known)
-            pairs, queries = (
-                counted(truth.items, "known pair"),
-                counted(truth.queries, "query", "queries"),
-            )
-            notes += [*truth.notes, f"scored on {pairs} of {queries}"]
+            truths[label] = score_against_gold(posterior, known)
+            notes += _describe_truth(truths[label])
         notes += [f"{label}: {note}" for note in posterior.notes if note not in table.notes]
     return Aggregation(
         judgments=table,
@@ -210,6 +200,26 @@ def aggregate(
     )
 
 
+def _load_gold(
+    table: Judgments,
+    gold: QrelsLike | None,
+    columns: Mapping[str, str] | str | None,
+    gold_column: str | None,
+) -> Qrels | None:
+    """Return the known grades, from a column of the judgments or from qrels."""
+    if gold_column is not None:
+        return table.gold(gold_column)
+    if gold is not None:
+        return load_qrels(gold, columns=columns, argument="gold_columns")
+    return None
+
+
+def _describe_truth(truth: Truth) -> list[str]:
+    pairs = counted(truth.items, "known pair")
+    queries = counted(truth.queries, "query", "queries")
+    return [*truth.notes, f"scored on {pairs} of {queries}"]
+
+
 def _describe_tables(table: Judgments, gold: Qrels | None) -> list[str]:
     notes = [
         f"{counted(len(table), 'judgment')}, {counted(table.codes.n_annotators, 'annotator')}, "
@@ -218,14 +228,14 @@ def _describe_tables(table: Judgments, gold: Qrels | None) -> list[str]:
         *(gold.notes if gold is not None else ()),
     ]
     if table.codes.n_annotators == 1:
-        notes.append("only one annotator: nothing tells their errors from the truth")
+        notes.append("only one annotator: their errors cannot be separated from the grades")
     if table.scale.size == 1:
         notes.append("only one label was used: every grade is that label")
     return notes
 
 
 def _describe_fit(posterior: Posterior) -> dict[str, Any]:
-    """Return what is reported of a fit whether or not there is gold."""
+    """Return what is reported about a fit, with or without known grades."""
     bounds = posterior.bounds
     history = bounds.filter(bounds["restart"] == posterior.restart) if bounds.height else bounds
     return {

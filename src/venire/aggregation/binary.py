@@ -3,45 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
 from venire.aggregation import base, loop
-from venire.aggregation.dawid_skene import Problem, warm
-from venire.aggregation.posterior import Posterior, bounds_frame
+from venire.aggregation.dawid_skene import Problem, continue_state, declare_strength
+from venire.aggregation.posterior import Posterior, build_bounds
+from venire.aggregation.result import build_posterior, describe_fits
 from venire.arrays import Floats
-from venire.engine import Engine, default_engine
-from venire.errors import BadSetting
+from venire.engine import Engine
 from venire.progress import Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.schema import counted
 
-NAME = "binary"
-
 
 @dataclass(frozen=True, kw_only=True)
-class BinaryDecomposition:
+class BinaryDecomposition(loop.IterativeModel):
     r"""K - 1 two-coin problems "is the label above v_k?".
 
     .. math:: \hat z_m = v_1 + \sum_k (v_{k+1} - v_k) P(z_m > v_k)
 
-    Each problem has an instance prior and, for each annotator, a chance of yes where the
-    truth is yes and one where it is no (Raykar et al., "Learning from crowds", JMLR 2010).
-    The K - 1 answers are fitted apart and may contradict each other (P(z > 2) above
-    P(z > 1)); for the grade probabilities the nearest answers that do not are taken,
-    which leaves the estimate as it is.
-
-    Parameters
-    ----------
-    strength : float
-        Dirichlet prior as in :class:`DawidSkene`.
-    tolerance : float
-        Stop when the log likelihood of a problem changes by less.
-    max_iterations : int
-    shards : int, optional
+    Each problem has a prior and, per annotator, the probability of a yes where the truth is
+    yes and where it is no (Raykar et al., "Learning from crowds", JMLR 2010). The K - 1
+    problems are fitted separately, so their answers may contradict each other (P(z > 2) above
+    P(z > 1)). Grade probabilities come from the nearest answers without contradictions,
+    which does not change the estimate.
 
     Examples
     --------
@@ -53,15 +42,11 @@ class BinaryDecomposition:
     [0.0, 2.0]
     """
 
-    strength: float = 0.0
-    tolerance: float = 0.01
-    max_iterations: int = 1000
-    shards: int | None = None
-
-    def __post_init__(self) -> None:
-        loop.check_settings(self)
-        if self.strength < 0:
-            raise BadSetting(f"strength must be 0 or more, not {self.strength}")
+    strength: float = declare_strength(0.0)
+    tolerance: float = loop.declare_tolerance(0.01, "log-likelihood of a question")
+    max_iterations: int = loop.declare_max_iterations("Maximum number of iterations per question.")
+    shards: int | None = loop.declare_shards()
+    name: ClassVar[str] = "binary"
 
     def fit(
         self,
@@ -74,10 +59,9 @@ class BinaryDecomposition:
         progress: Progress = silent,
     ) -> Posterior:
         """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
-        base.same_model(start, NAME, judgments)
+        base.check_start(self, judgments, start)
         codes, scale = judgments.codes, judgments.scale
-        known, notes = base.known_grades(judgments, gold)
-        values = scale.array()
+        known, notes = base.find_known_grades(judgments, gold)
         fits: list[loop.Fit] = []
         above = np.empty((codes.n_items, scale.size - 1))
         for k in range(scale.size - 1):
@@ -93,74 +77,57 @@ class BinaryDecomposition:
             state = problem.begin()
             if start is not None:
                 earlier = {"state": start.state["states"][k], **start.state}
-                state = warm(state, earlier, codes.annotators)
-            fit = problem.fit(
-                state,
-                shards=self.shards,
-                engine=engine or default_engine(),
-                tolerance=self.tolerance,
-                max_iterations=self.max_iterations,
-                progress=progress,
-                task=f"{NAME}, above {scale.names[k]}",
-            )
+                state = continue_state(state, earlier, codes.annotators)
+            loop.announce_compilation(problem.kernel, progress)
+            task = f"{self.name}, above {scale.names[k]}"
+            fit = loop.run(problem, state, self, engine=engine, progress=progress, task=task)
             fits.append(fit)
-            above[:, k] = problem.posterior(fit.state)[:, 1]
-        return self._finish(judgments, fits, above, values, seed, notes)
+            above[:, k] = problem.infer(fit.state)[:, 1]
+        return self._build(judgments, fits, above, seed, notes)
 
-    def _finish(
+    def _build(
         self,
         judgments: Judgments,
         fits: list[loop.Fit],
         above: Floats,
-        values: Floats,
         seed: int,
         notes: tuple[str, ...],
     ) -> Posterior:
+        """Return the posterior from P(z_m > v_k) [M, K - 1]."""
         from venire.aggregation.kernels.counts import pool_adjacent
 
-        codes = judgments.codes
+        codes, scale = judgments.codes, judgments.scale
+        values = scale.array()
         steps = np.diff(values)
         estimate = values[0] + above @ steps
         ordered = pool_adjacent(above, steps)
         rows = codes.n_items
-        steps_down = np.hstack([np.ones((rows, 1)), ordered, np.zeros((rows, 1))])
-        grades = np.maximum(-np.diff(steps_down, axis=1), 0.0)
-        spread = np.sqrt(
-            np.maximum(np.einsum("mk,mk->m", grades, (values - estimate[:, None]) ** 2), 0.0)
-        )
-        order = base.item_order(codes)
-        confusion = base.confusion(codes, grades)
-        prior = grades.mean(axis=0) if rows else np.full(values.size, 1.0 / values.size)
-        states: list[Any] = [fit.state for fit in fits]
+        exceedance = np.hstack([np.ones((rows, 1)), ordered, np.zeros((rows, 1))])
+        grades = np.maximum(-np.diff(exceedance, axis=1), 0.0)
+        variance = np.einsum("mk,mk->m", grades, (values - estimate[:, None]) ** 2)
         contradictions = int(np.sum(np.any(np.diff(above, axis=1) > 1e-9, axis=1)))
-        odd = (f"answers contradict each other for {counted(contradictions, 'item')}",)
-        return Posterior(
-            model=NAME,
-            scale=judgments.scale,
-            items=base.items_frame(codes, order, estimate, spread),
-            probabilities=grades[order],
-            annotators=base.annotators_frame(
-                codes, **base.confusion_columns(codes, confusion[0], prior)
-            ),
-            confusions=lambda: confusion,
-            bounds=bounds_frame([fit.bounds for fit in fits]).select(
+        remarks = list(notes)
+        if contradictions:
+            remarks.append(f"answers contradict each other for {counted(contradictions, 'item')}")
+        remarks += [
+            f"above {scale.names[k]}: {note}"
+            for k, fit in enumerate(fits)
+            for note in describe_fits(self, [fit], 0)
+        ]
+        return build_posterior(
+            self,
+            judgments,
+            seed=seed,
+            probabilities=grades,
+            mean=estimate,
+            sd=np.sqrt(np.maximum(variance, 0.0)),
+            bounds=build_bounds([fit.bounds for fit in fits]).select(
                 pl.lit(0, dtype=pl.Int64).alias("restart"),
                 pl.col("restart").alias("question"),
                 "iteration",
                 "bound",
             ),
             converged=all(fit.converged for fit in fits),
-            settings=base.settings_of(self),
-            seed=seed,
-            notes=(
-                *judgments.notes,
-                *notes,
-                *(odd if contradictions else ()),
-                *(
-                    f"above {judgments.scale.names[k]}: {note}"
-                    for k, fit in enumerate(fits)
-                    for note in base.loop_notes([fit], 0)
-                ),
-            ),
-            state={"states": states, "annotators": codes.annotators},
+            notes=remarks,
+            state={"states": [fit.state for fit in fits], "annotators": codes.annotators},
         )

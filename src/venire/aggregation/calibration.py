@@ -1,10 +1,9 @@
-"""Calibration: what known grades say of the scale and of the probabilities of a result."""
+"""Calibration: known grades correct the scale and the probabilities of a result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,37 +15,37 @@ from venire.tables.qrels import Qrels
 from venire.tables.schema import PAIR, counted
 
 FEWEST = 50
-"""Known pairs below which nothing is calibrated."""
+"""Smallest number of known pairs for a calibration."""
 FOLDS = 5
 STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
-"""Pairs more that say: nothing is to be changed."""
+"""Candidate strengths of the pull to no change, in pairs."""
 FLOOR = 0.005
-"""Share of every probability that is spread evenly over the grades."""
+"""Share of the probabilities that is spread evenly over the grades."""
 LEAST_SLOPE = 0.05
-OF_A_WIDTH = 5.0
-"""Pairs that say: the spread is the slope. Each has information 1/2 on the ln of a variance."""
-PULLS = (10.0, 30.0)
-"""The same, of the probabilities: their temperature and offsets have K numbers to learn."""
+SPREAD_STRENGTH = 5.0
+"""Strength of the pull of the spread to the slope, in pairs: each has information 1/2 on ln var."""
+PROBABILITY_STRENGTHS = (10.0, 30.0)
+"""Candidate strengths for temperature and offsets, which are K numbers."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was learnt from known grades.
+    """A correction learnt from known grades.
 
     Attributes
     ----------
     pairs : int
-        Known pairs it was learnt from.
+        Number of known pairs.
     intercept, slope : float
         The calibrated mean is intercept + slope * mean.
     temperature : float
-        Probabilities are raised to the power of 1 / temperature: above 1 makes them less sure.
+        Probabilities are raised to the power of 1 / temperature: > 1 makes them less certain.
     offsets : tuple of float [K]
-        What is added to their logarithms afterwards: 0 for the lowest grade.
+        Added to the logarithms of the probabilities afterwards; 0 for the lowest grade.
     floor, spread : float
         The calibrated variance is floor^2 + (spread * sd)^2.
     error_before, error_after : float
-        Mean squared error on the known pairs, after as cross-validation has it.
+        Mean squared error on the known pairs; after calibration by cross-validation.
     """
 
     pairs: int
@@ -59,90 +58,97 @@ class Calibration:
     error_before: float
     error_after: float
 
-    def note(self) -> str:
-        """Return one line in words."""
+    def describe(self) -> str:
+        """Return one line of text."""
         return (
             f"calibrated with {self.pairs:,} known pairs: mean = {self.intercept:.3f} + "
             f"{self.slope:.3f} x mean, temperature {self.temperature:.2f}, "
             f"variance = {self.floor:.3f}^2 + ({self.spread:.2f} sd)^2"
         )
 
-    def width(self, sd: Floats) -> Floats:
+    def widen(self, sd: Floats) -> Floats:
         """Return calibrated standard deviations."""
         return np.hypot(self.floor, self.spread * sd)
 
 
-def folds_of(n: int, seed: int) -> Longs:
+def assign_folds(n: int, seed: int) -> Longs:
     """Return the fold of each of n pairs."""
     rank = np.random.default_rng(seed).permutation(n)
     return (rank % FOLDS).astype(np.int64)
 
 
-def strength_by_folds(
+def choose_strength(
     fold: Longs,
     loss: Callable[[Mask, float], float],
     strengths: Sequence[float],
 ) -> tuple[float, float]:
-    """Return the strength with the least loss on pairs left out, and that loss a pair.
+    """Return the strength with the smallest loss on pairs left out, and that loss per pair.
 
     Parameters
     ----------
     fold : int [n]
     loss : callable
-        ``loss(left out, strength)``: learn from the others, return the sum over those left out.
+        ``loss(left_out, strength)``: learn from the others, return the sum over those left out.
+    strengths : sequence of float
+        Candidates.
     """
-    sums = [
-        sum(loss(fold == at, strength) for at in range(FOLDS)) / fold.size for strength in strengths
+    losses = [
+        sum(loss(fold == number, strength) for number in range(FOLDS)) / fold.size
+        for strength in strengths
     ]
-    best = int(np.argmin(sums))
-    return strengths[best], float(sums[best])
+    best = int(np.argmin(losses))
+    return strengths[best], float(losses[best])
 
 
-def line(x: Floats, y: Floats, strength: float) -> tuple[float, float]:
-    """Return intercept and slope, shrunk to 0 and 1 as by ``strength`` pairs on the diagonal."""
+def fit_line(x: Floats, y: Floats, strength: float) -> tuple[float, float]:
+    """Return intercept and slope, shrunk to 0 and 1 like by ``strength`` pairs on the diagonal."""
     middle = float(x.mean())
-    off = float((y - x).mean()) * x.size / (x.size + strength)
+    shift = float((y - x).mean()) * x.size / (x.size + strength)
     spread = float(x.var())
     if spread <= 0.0:
-        return off, 1.0
-    both = float(np.mean((x - middle) * (y - y.mean())))
-    slope = (x.size * both + strength * spread) / (x.size * spread + strength * spread)
+        return shift, 1.0
+    covariance = float(np.mean((x - middle) * (y - y.mean())))
+    slope = (x.size * covariance + strength * spread) / (x.size * spread + strength * spread)
     slope = max(slope, 0.0)
-    return middle + off - slope * middle, slope
+    return middle + shift - slope * middle, slope
 
 
-def logs(probabilities: Floats) -> Floats:
-    """Return logarithms of probabilities, a little of each spread evenly over the grades."""
+def take_logs(probabilities: Floats) -> Floats:
+    """Return logarithms of probabilities, of which a small share is spread over all grades."""
     out: Floats = np.log((1.0 - FLOOR) * probabilities + FLOOR / max(probabilities.shape[1], 1))
     return out
 
 
-def heated(probabilities: Floats, temperature: float, offsets: Sequence[float]) -> Floats:
-    """Return rows proportional to p^(1 / temperature) exp(offset), summing to 1."""
-    log = logs(probabilities) / temperature + np.asarray(offsets)
+def apply_temperature(
+    probabilities: Floats, temperature: float, offsets: Sequence[float]
+) -> Floats:
+    """Return rows proportional to p^(1 / temperature) exp(offset), with sum 1."""
+    log = take_logs(probabilities) / temperature + np.asarray(offsets)
     out = np.exp(log - log.max(axis=1, keepdims=True, initial=-np.inf))
     total: Floats = out / out.sum(axis=1, keepdims=True)
     return total
 
 
-def warmth(probabilities: Floats, grade: Longs, strength: float) -> tuple[float, tuple[float, ...]]:
-    """Return temperature and offsets with the highest likelihood, drawn to 1 and 0.
+def fit_temperature(
+    probabilities: Floats, grade: Longs, strength: float
+) -> tuple[float, tuple[float, ...]]:
+    """Return temperature and offsets with the highest likelihood, shrunk to 1 and 0.
 
-    The penalty is that of a Gaussian on ln T and on the offsets, of precision
-    ``strength`` / 4: what as many pairs say of the log odds of an even chance.
+    The penalty is a Gaussian prior on ln T and on the offsets with precision ``strength`` / 4,
+    the information of ``strength`` pairs on log odds near 0.
     """
     from scipy.optimize import minimize
 
-    log, rows = logs(probabilities), np.arange(grade.size)
+    log, rows = take_logs(probabilities), np.arange(grade.size)
 
     def loss(x: Floats) -> tuple[float, Floats]:
         heat = np.exp(-x[0])
         z = heat * log + np.append(0.0, x[1:])
         z = z - z.max(axis=1, keepdims=True)
         total = np.log(np.exp(z).sum(axis=1, keepdims=True))
-        away = np.exp(z - total)
-        away[rows, grade] -= 1.0
-        slope = np.append(-heat * np.sum(away * log), away.sum(axis=0)[1:])
+        residual = np.exp(z - total)
+        residual[rows, grade] -= 1.0
+        slope = np.append(-heat * np.sum(residual * log), residual.sum(axis=0)[1:])
         value = float(np.sum(total[:, 0] - z[rows, grade])) + strength / 8.0 * float(x @ x)
         return value, slope + strength / 4.0 * x
 
@@ -150,21 +156,21 @@ def warmth(probabilities: Floats, grade: Longs, strength: float) -> tuple[float,
     return float(np.exp(x[0])), (0.0, *map(float, x[1:]))
 
 
-def widths(error: Floats, sd: Floats, slope: float) -> tuple[float, float]:
+def fit_widths(error: Floats, sd: Floats, slope: float) -> tuple[float, float]:
     """Return floor and spread: the Gaussian with the highest likelihood of the errors.
 
-    Its variance is floor^2 + (spread * sd)^2. A model that is too sure is so of some items
-    more than of others; a factor alone would leave those far too narrow. ln spread is drawn
-    to that of the slope by what five pairs say.
+    Its variance is floor^2 + (spread * sd)^2. An overconfident model is more so for some items
+    than for others; a factor alone would leave these far too narrow. ln spread is shrunk to
+    ln slope with the strength of five pairs.
 
     Parameters
     ----------
     error : float64 [n]
-        Of pairs that were left out.
+        Errors of pairs left out.
     sd : float64 [n]
-        As the model has it.
+        Standard deviations of the model.
     slope : float
-        Of the mean.
+        Slope of the mean.
     """
     from scipy.optimize import minimize
 
@@ -177,10 +183,10 @@ def widths(error: Floats, sd: Floats, slope: float) -> tuple[float, float]:
     def loss(x: Floats) -> tuple[float, Floats]:
         floor, stretched = np.exp(x[0]), np.exp(x[1]) * claimed
         variance = floor + stretched
-        away = (1.0 - square / variance) / variance
+        residual = (1.0 - square / variance) / variance
         value = float(np.sum(np.log(variance) + square / variance)) / 2.0
-        slopes = np.array([floor * away.sum(), stretched @ away]) / 2.0
-        pull = OF_A_WIDTH / 2.0 * np.array([0.0, x[1] - goal])
+        slopes = np.array([floor * residual.sum(), stretched @ residual]) / 2.0
+        pull = SPREAD_STRENGTH / 2.0 * np.array([0.0, x[1] - goal])
         return value + 0.5 * float(pull[1] * (x[1] - goal)), slopes + pull
 
     start = np.array([np.log(0.5), goal])
@@ -189,7 +195,7 @@ def widths(error: Floats, sd: Floats, slope: float) -> tuple[float, float]:
     return float(np.sqrt(usual * np.exp(x[0]))), float(np.exp(x[1] / 2.0))
 
 
-def learn(
+def learn_calibration(
     mean: Floats,
     sd: Floats,
     probabilities: Floats,
@@ -209,36 +215,35 @@ def learn(
     grade : int [n]
         Position of the known grade.
     seed : int
-        Of the folds.
+        Seed of the folds.
     without : float64 [FOLDS, n], optional
-        Means by what was learnt without each fold, where the mean itself was learnt from
-        these pairs.
+        Means learnt without each fold, where the mean itself was learnt from these pairs.
     """
     y = values[grade]
-    fold = folds_of(y.size, seed)
+    fold = assign_folds(y.size, seed)
     if without is None:
         without = np.tile(mean, (FOLDS, 1))
 
-    def left_out(strength: float) -> Floats:
-        out = np.empty(y.size)
-        for at in range(FOLDS):
-            left, x = fold == at, without[at]
-            a, b = line(x[~left], y[~left], strength)
-            out[left] = a + b * x[left]
-        return out
+    def predict_left_out(strength: float) -> Floats:
+        predictions = np.empty(y.size)
+        for number in range(FOLDS):
+            left_out, x = fold == number, without[number]
+            a, b = fit_line(x[~left_out], y[~left_out], strength)
+            predictions[left_out] = a + b * x[left_out]
+        return predictions
 
-    def heat_loss(left: Mask, strength: float) -> float:
-        p = heated(probabilities[left], *warmth(probabilities[~left], grade[~left], strength))
-        return float(-np.log(p[np.arange(p.shape[0]), grade[left]]).sum())
+    def log_loss(left_out: Mask, strength: float) -> float:
+        learnt = fit_temperature(probabilities[~left_out], grade[~left_out], strength)
+        p = apply_temperature(probabilities[left_out], *learnt)
+        return float(-np.log(p[np.arange(p.shape[0]), grade[left_out]]).sum())
 
-    tried = [float(np.mean((y - left_out(strength)) ** 2)) for strength in STRENGTHS]
-    after = min(tried)
-    strength = STRENGTHS[tried.index(after)]
-    out = left_out(strength)
-    intercept, slope = line(mean, y, strength)
-    pull, _ = strength_by_folds(fold, heat_loss, PULLS)
-    temperature, offsets = warmth(probabilities, grade, pull)
-    floor, spread = widths(y - out, sd, slope)
+    errors = [float(np.mean((y - predict_left_out(strength)) ** 2)) for strength in STRENGTHS]
+    after = min(errors)
+    strength = STRENGTHS[errors.index(after)]
+    intercept, slope = fit_line(mean, y, strength)
+    pull, _ = choose_strength(fold, log_loss, PROBABILITY_STRENGTHS)
+    temperature, offsets = fit_temperature(probabilities, grade, pull)
+    floor, spread = fit_widths(y - predict_left_out(strength), sd, slope)
     return Calibration(
         pairs=int(y.size),
         intercept=intercept,
@@ -252,8 +257,8 @@ def learn(
     )
 
 
-def known_rows(items: pl.DataFrame, gold: Qrels, values: Floats) -> tuple[Any, Any]:
-    """Return the rows of the items that are known, and the position of their grades."""
+def find_known_rows(items: pl.DataFrame, gold: Qrels, values: Floats) -> tuple[Longs, Longs]:
+    """Return the rows of items with a known grade, and the positions of these grades."""
     joined = items.select(PAIR).join(
         gold.frame.select(*PAIR, "relevance"), on=PAIR, how="left", maintain_order="left"
     )
@@ -264,13 +269,13 @@ def known_rows(items: pl.DataFrame, gold: Qrels, values: Floats) -> tuple[Any, A
 
 
 def calibrate(posterior: Posterior, gold: Qrels, *, seed: int = 0) -> Posterior:
-    r"""Return a result whose scale and probabilities known grades have corrected.
+    r"""Return a result with its scale and probabilities corrected by known grades.
 
     .. math:: \hat z_m' = a + b \hat z_m, \qquad p_{mk}' \propto p_{mk}^{1/T} e^{o_k}
 
-    a and b are drawn to 0 and 1, T to 1 and o to 0, with strengths chosen by
-    cross-validation over the known pairs; the variance becomes a floor and a multiple of
-    what it was, under which errors of pairs left out are most likely. The known pairs must
+    a and b are shrunk to 0 and 1, T to 1 and o to 0, with strengths chosen by
+    cross-validation over the known pairs. The variance becomes a floor plus a multiple of the
+    old one, under which the errors of pairs left out are most likely. The known pairs must
     not have been held in the fit.
 
     Source: temperature and offsets, Guo et al., "On calibration of modern neural
@@ -280,9 +285,9 @@ def calibrate(posterior: Posterior, gold: Qrels, *, seed: int = 0) -> Posterior:
     ----------
     posterior : Posterior
     gold : Qrels
-        50 known pairs or more; those that were not judged are not used.
+        50 or more known pairs; those that were not judged are not used.
     seed : int
-        Of the folds.
+        Seed of the folds.
 
     Raises
     ------
@@ -290,27 +295,34 @@ def calibrate(posterior: Posterior, gold: Qrels, *, seed: int = 0) -> Posterior:
         For fewer than 50 known pairs.
     """
     values = posterior.scale.array()
-    rows, grade = known_rows(posterior.items, gold, values)
+    rows, grade = find_known_rows(posterior.items, gold, values)
     if rows.size < FEWEST:
         raise BadSetting(
-            f"calibration takes {FEWEST} known pairs or more that were judged, not {rows.size}"
+            f"must hold {FEWEST} or more pairs that were judged (got {rows.size})",
+            argument="calibrate",
+            value=rows.size,
         )
     mean, sd = posterior.mean, posterior.items["sd"].to_numpy()
-    found = learn(mean[rows], sd[rows], posterior.probabilities[rows], values, grade, seed)
+    learnt = learn_calibration(
+        mean[rows], sd[rows], posterior.probabilities[rows], values, grade, seed
+    )
+    corrected = learnt.intercept + learnt.slope * mean
     return replace(
         posterior,
         items=posterior.items.with_columns(
-            pl.Series("estimate", found.intercept + found.slope * mean),
-            pl.Series("mean", found.intercept + found.slope * mean),
-            pl.Series("sd", found.width(sd)),
+            pl.Series("estimate", corrected),
+            pl.Series("mean", corrected),
+            pl.Series("sd", learnt.widen(sd)),
         ),
-        probabilities=heated(posterior.probabilities, found.temperature, found.offsets),
-        calibration=asdict(found),
-        notes=(*posterior.notes, found.note(), *_unused(gold, rows.size)),
+        probabilities=apply_temperature(
+            posterior.probabilities, learnt.temperature, learnt.offsets
+        ),
+        calibration=asdict(learnt),
+        notes=(*posterior.notes, learnt.describe(), *_note_unused(gold, rows.size)),
     )
 
 
-def _unused(gold: Qrels, used: int) -> tuple[str, ...]:
+def _note_unused(gold: Qrels, used: int) -> tuple[str, ...]:
     if len(gold) == used:
         return ()
     return (f"{counted(len(gold) - used, 'known pair')} not judged, or off the scale: not used",)

@@ -1,41 +1,81 @@
-"""Labels as numbers: a Gaussian error for each annotator."""
+"""Labels as real numbers, with a Gaussian error per annotator."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 
 from venire.aggregation import base, loop
-from venire.aggregation.posterior import Posterior, bounds_frame
-from venire.arrays import Floats
-from venire.engine import Engine, default_engine
-from venire.progress import Event, Progress, silent
+from venire.aggregation.posterior import Posterior
+from venire.aggregation.result import build_annotators, build_posterior, cell_probabilities
+from venire.arrays import Floats, Longs
+from venire.engine import Engine
+from venire.progress import Progress, silent
+from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 
-NAME = "continuous"
+
+@dataclass(frozen=True)
+class Problem:
+    """One fit; its state is tau [N], the precision of each annotator."""
+
+    codes: JudgmentCodes
+    values: Floats
+    known: Floats
+    """Known grade of each item [M], nan where it is not known."""
+
+    @property
+    def blocks(self) -> Longs:
+        """Judgments before each item."""
+        return self.codes.indptr
+
+    @property
+    def step(self) -> float:
+        """The smallest step of the scale."""
+        return float(np.min(np.diff(self.values))) if self.values.size > 1 else 1.0
+
+    def begin(self) -> Floats:
+        """Return the first state: everybody errs by one step."""
+        return np.full(self.codes.n_annotators, 1.0 / self.step**2)
+
+    def sweep(self, state: Floats, shard: loop.Shard) -> tuple[Floats, Floats, Floats, float]:
+        """Return means and variances of the items, squared errors and the log-likelihood."""
+        from venire.aggregation.kernels.gaussian import sweep
+
+        codes = self.codes
+        return sweep(
+            codes.indptr,
+            codes.annotator,
+            codes.label,
+            shard.start,
+            shard.stop,
+            self.values,
+            state,
+            self.known,
+        )
+
+    def reduce(self, state: Floats, parts: Iterable[tuple[Any, ...]]) -> tuple[Floats, float]:
+        """Add the squared errors and log-likelihoods of the shards in their order."""
+        _, _, squares, log_likelihoods = zip(*parts, strict=True)
+        return sum(squares), sum(log_likelihoods)
+
+    def update(self, state: Floats, squares: Floats) -> Floats:
+        """Return the most likely precisions, bounded by the variance of rounding, step^2 / 12."""
+        highest = 12.0 / self.step**2
+        return np.minimum(self.codes.per_annotator / np.maximum(squares, 1e-300), highest)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Continuous:
+class Continuous(loop.IterativeModel):
     r"""Continuous-ML: :math:`r_{nm} \sim N(z_m, 1/\tau_n)`, by maximum likelihood.
 
     Expectation maximisation with z integrated out under a flat prior. Labels are whole
-    grades, so two annotators who agree on all they share would have infinite precision;
-    no variance is taken for smaller than that of rounding to a grade, the smallest
-    step^2 / 12.
-
-    Parameters
-    ----------
-    tolerance : float
-        Stop when the log likelihood changes by less.
-    max_iterations : int
-    shards : int, optional
+    grades, so two annotators who agree on every shared item would have infinite precision;
+    the variance is therefore at least that of rounding to a grade, the smallest step^2 / 12.
 
     Examples
     --------
@@ -47,12 +87,10 @@ class Continuous:
     [0.0, 1.5]
     """
 
-    tolerance: float = 0.1
-    max_iterations: int = 1000
-    shards: int | None = None
-
-    def __post_init__(self) -> None:
-        loop.check_settings(self)
+    tolerance: float = loop.declare_tolerance(0.1, "log-likelihood")
+    max_iterations: int = loop.declare_max_iterations()
+    shards: int | None = loop.declare_shards()
+    name: ClassVar[str] = "continuous"
 
     def fit(
         self,
@@ -65,76 +103,37 @@ class Continuous:
         progress: Progress = silent,
     ) -> Posterior:
         """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
-        from venire.aggregation.kernels import gaussian as kernel
-        from venire.compilation import is_compiled
+        from venire.aggregation.kernels.gaussian import sweep
 
-        base.same_model(start, NAME, judgments)
+        base.check_start(self, judgments, start)
         codes = judgments.codes
         values = judgments.scale.array()
-        held, notes = base.known_grades(judgments, gold)
-        known = np.where(held >= 0, values[held], np.nan)
-        step = float(np.min(np.diff(values))) if values.size > 1 else 1.0
-        highest = 12.0 / step**2
-        tau = np.full(codes.n_annotators, 1.0 / step**2)
+        known, notes = base.find_known_grades(judgments, gold)
+        problem = Problem(codes, values, np.where(known >= 0, values[known], np.nan))
+        tau = problem.begin()
         if start is not None:
-            new, old = base.align(
-                pl.DataFrame({"annotator_id": codes.annotators}), start.annotators
-            )
+            new, old = base.align_annotators(codes.annotators, start.annotators["annotator_id"])
             tau[new] = start.state[old]
-
-        def sweep(now: Floats, shard: loop.Shard) -> tuple[Any, ...]:
-            return kernel.sweep(
-                codes.indptr,
-                codes.annotator,
-                codes.label,
-                shard.start,
-                shard.stop,
-                values,
-                now,
-                known,
-            )
-
-        def reduce(now: Floats, parts: Iterable[tuple[Any, ...]]) -> tuple[Floats, float]:
-            _, _, squares, bounds = zip(*parts, strict=True)
-            return sum(squares), sum(bounds)
-
-        def update(now: Floats, squares: Floats) -> Floats:
-            return np.minimum(codes.per_annotator / np.maximum(squares, 1e-300), highest)
-
-        if not is_compiled(kernel.sweep):
-            progress(Event("compiling, once", 0, None))
-        fit = loop.iterate(
-            tau,
-            loop.cut(codes.indptr, self.shards),
-            sweep,
-            reduce,
-            update,
-            engine=engine or default_engine(),
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
-            progress=progress,
-            task=NAME,
-        )
+        loop.announce_compilation(sweep, progress)
+        fit = loop.run(problem, tau, self, engine=engine, progress=progress)
         tau = fit.state
-        mean, var, _, _ = sweep(tau, loop.Shard(0, codes.n_items))
-        sd = np.sqrt(var)
-        grades = base.cells(mean, sd, judgments.scale.thresholds(outer="infinite"))
-        order = base.item_order(codes)
-        return Posterior(
-            model=NAME,
-            scale=judgments.scale,
-            items=base.items_frame(codes, order, mean, sd),
-            probabilities=grades[order],
-            annotators=base.annotators_frame(
+        mean, variance, _, _ = problem.sweep(tau, loop.Shard(0, codes.n_items))
+        sd = np.sqrt(variance)
+        return build_posterior(
+            self,
+            judgments,
+            seed=seed,
+            probabilities=cell_probabilities(
+                mean, sd, judgments.scale.thresholds(outer="infinite")
+            ),
+            mean=mean,
+            sd=sd,
+            annotators=build_annotators(
                 codes,
                 expertise=tau,
                 expertise_sd=tau * np.sqrt(2.0 / codes.per_annotator),
             ),
-            confusions=partial(base.confusion, codes, grades),
-            bounds=bounds_frame([fit.bounds]),
-            converged=fit.converged,
-            settings=base.settings_of(self),
-            seed=seed,
-            notes=(*judgments.notes, *notes, *base.loop_notes([fit], 0)),
+            fits=[fit],
+            notes=notes,
             state=tau,
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from venire.aggregation import base
 from venire.aggregation.posterior import Posterior
+from venire.aggregation.result import build_from_votes, pick_winners
 from venire.engine import Engine
 from venire.progress import Progress, silent
 from venire.tables.judgments import Judgments
@@ -14,9 +15,9 @@ from venire.tables.qrels import Qrels
 
 @dataclass(frozen=True, kw_only=True)
 class Majority:
-    """The label most annotators gave; the lowest grade wins a tie.
+    """The label given by most annotators; the lowest grade wins a tie.
 
-    Grade probabilities are the shares of the votes, ``estimate`` the winner.
+    Grade probabilities are the shares of the votes, ``estimate`` is the winner.
 
     Examples
     --------
@@ -27,6 +28,9 @@ class Majority:
     >>> Majority().fit(judgments).items["estimate"].to_list()
     [0.0]
     """
+
+    name: ClassVar[str] = "majority"
+    uses_gold: ClassVar[bool] = False
 
     def fit(
         self,
@@ -39,6 +43,6 @@ class Majority:
         progress: Progress = silent,
     ) -> Posterior:
         """Count the votes; see :class:`venire.aggregation.base.Aggregator`."""
-        return base.of_votes(
-            self, "majority", judgments, gold, seed, lambda shares: base.winner(shares, judgments)
+        return build_from_votes(
+            self, judgments, gold, seed, lambda shares: pick_winners(shares, judgments)
         )

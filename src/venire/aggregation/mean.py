@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from venire.aggregation import base
 from venire.aggregation.posterior import Posterior
+from venire.aggregation.result import build_from_votes
 from venire.arrays import Floats
 from venire.engine import Engine
 from venire.progress import Progress, silent
@@ -19,7 +20,7 @@ from venire.tables.qrels import Qrels
 class Mean:
     """The mean of the labels of an item.
 
-    Grade probabilities are the shares of the votes; ``sd`` is that of the votes.
+    Grade probabilities are the shares of the votes; ``sd`` is the standard deviation of the votes.
 
     Examples
     --------
@@ -30,6 +31,9 @@ class Mean:
     >>> Mean().fit(judgments).items["estimate"].to_list()
     [1.5]
     """
+
+    name: ClassVar[str] = "mean"
+    uses_gold: ClassVar[bool] = False
 
     def fit(
         self,
@@ -42,7 +46,7 @@ class Mean:
         progress: Progress = silent,
     ) -> Posterior:
         """Average the labels; see :class:`venire.aggregation.base.Aggregator`."""
-        return base.of_votes(self, "mean", judgments, gold, seed)
+        return build_from_votes(self, judgments, gold, seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +63,9 @@ class Median:
     [1.5]
     """
 
+    name: ClassVar[str] = "median"
+    uses_gold: ClassVar[bool] = False
+
     def fit(
         self,
         judgments: Judgments,
@@ -72,7 +79,7 @@ class Median:
         """Take the middle label; see :class:`venire.aggregation.base.Aggregator`."""
         values = judgments.scale.array()
 
-        def middle(shares: Floats) -> Floats:
+        def find_medians(shares: Floats) -> Floats:
             count = judgments.codes.per_item[:, None]
             below = np.round(np.cumsum(shares, axis=1) * count).astype(np.int64)
             low = np.argmax(2 * below >= count, axis=1)
@@ -80,4 +87,4 @@ class Median:
             halves: Floats = (values[low] + values[high]) / 2
             return halves
 
-        return base.of_votes(self, "median", judgments, gold, seed, middle)
+        return build_from_votes(self, judgments, gold, seed, find_medians)

@@ -1,4 +1,4 @@
-"""What an aggregator returns."""
+"""The result of an aggregator."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 import polars as pl
 
 from venire.arrays import Floats, Longs
-from venire.errors import BadSetting
+from venire.errors import UnknownName
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale
 
-RULES = ("mode", "rounded-mean", "real")
+GRADE_RULES = ("mode", "rounded-mean", "real")
 TIE = 1e-9
-"""Probabilities nearer than this are a tie; the lowest grade wins a tie."""
+"""Probabilities closer than this are tied; the lowest grade wins a tie."""
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Grades inferred from judgments, and how sure they are.
+    """Grades inferred from judgments, with their uncertainty.
 
     Attributes
     ----------
@@ -31,22 +31,23 @@ class Posterior:
         Name of the aggregator.
     scale : Scale
     items : polars.DataFrame [M]
-        ``query_id, doc_id, judgments, estimate, mean, sd``. The estimate is what the model
-        says the grade is: its mean, or the winner of the votes, or the median.
+        ``query_id, doc_id, judgments, estimate, mean, sd``. The estimate is the grade
+        according to the model: its mean, the winner of the votes, or the median.
     probabilities : float64 [M, K]
         Grade probabilities of each item; rows sum to 1.
     annotators : polars.DataFrame [N]
-        ``annotator_id, judgments`` and what the model says of each: ``expertise``,
-        ``spamminess``, ... with ``_sd`` beside it.
+        ``annotator_id, judgments`` and what the model learnt about each: ``expertise``,
+        ``spamminess``, ... and their standard deviations, with ``_sd`` appended.
     confusions : callable or None
-        Computes ``confusion`` and ``confusion_sd``, which not everybody looks at and which
-        are large for many annotators.
+        Computes ``confusion`` and ``confusion_sd`` on first use, because they are large for
+        many annotators.
     difficulty : polars.DataFrame or None
-        Difficulty of each category, where the model has it.
+        Inverse difficulty of each item or category, if the model has it.
     bounds : polars.DataFrame
-        ``restart, iteration, bound``; empty for models that do not iterate.
+        ``restart, iteration, bound``: the objective (log-likelihood or ELBO) at every
+        iteration; empty for models that do not iterate.
     converged : bool
-        True only if the chosen restart met its tolerance (or there is nothing to iterate).
+        True only if the chosen restart met its tolerance (or the model does not iterate).
     restart : int
         The restart that was chosen.
     settings : mapping
@@ -54,10 +55,10 @@ class Posterior:
     version : str
     notes : tuple of str
     calibration : mapping or None
-        What known grades corrected; None where nothing did, and then the scale and the
-        probabilities are as the model has them.
+        The correction by known grades; None without one, then the scale and the
+        probabilities are those of the model.
     state : object
-        What ``start=`` continues from.
+        The state from which ``start=`` continues.
     """
 
     model: str
@@ -69,7 +70,7 @@ class Posterior:
     seed: int
     confusions: Callable[[], tuple[Floats, Floats]] | None = None
     difficulty: pl.DataFrame | None = None
-    bounds: pl.DataFrame = field(default_factory=lambda: bounds_frame([]))
+    bounds: pl.DataFrame = field(default_factory=lambda: build_bounds([]))
     converged: bool = True
     restart: int = 0
     notes: tuple[str, ...] = ()
@@ -83,7 +84,7 @@ class Posterior:
 
     @property
     def confusion(self) -> Floats | None:
-        """P(label | grade) of each annotator [N, grade, label], where the model learns of them."""
+        """P(label | grade) of each annotator [N, grade, label], if the model learns about them."""
         return self._confusions[0] if self._confusions else None
 
     @property
@@ -107,11 +108,11 @@ class Posterior:
 
     @property
     def estimate(self) -> Floats:
-        """What the model says the grade of each item is [M]."""
+        """Grade of each item according to the model [M]."""
         return self.items["estimate"].to_numpy()
 
     def grades(self, rule: str = "mode") -> Floats:
-        """Return one grade an item.
+        """Return one grade per item.
 
         Parameters
         ----------
@@ -125,7 +126,7 @@ class Posterior:
             return self.scale.array()[self.scale.nearest(self.mean)]
         if rule == "real":
             return self.estimate
-        raise BadSetting(f"rule is one of {', '.join(RULES)}, not {rule!r}")
+        raise UnknownName("rule", rule, GRADE_RULES)
 
     def qrels(self, rule: str = "mode") -> Qrels:
         """Return settled grades; see :meth:`grades` for the rules."""
@@ -145,8 +146,8 @@ class Posterior:
         return self.items.with_columns(mode, *columns)
 
 
-def bounds_frame(histories: list[tuple[float, ...]]) -> pl.DataFrame:
-    """Return the bound at every iteration of every restart as one frame."""
+def build_bounds(histories: list[tuple[float, ...]]) -> pl.DataFrame:
+    """Return ``restart, iteration, bound``, one row per iteration of every restart."""
     rows = [
         (restart, iteration, bound)
         for restart, history in enumerate(histories)

@@ -1,11 +1,12 @@
-"""Dawid and Skene with a prior that few judgments cannot overrule."""
+"""Dawid-Skene with a Dirichlet prior, for annotators with few judgments."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from venire.aggregation.dawid_skene import DawidSkene
+from venire.aggregation.base import declare_grade_prior
+from venire.aggregation.dawid_skene import DawidSkene, declare_strength
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,10 +16,10 @@ class RegularisedDawidSkene(DawidSkene):
     .. math:: \theta_{nk\cdot} \sim \mathrm{Dirichlet}(1 + s\,\phi_{k\cdot}), \qquad
         P(z_m = k) = 1 / K
 
-    The most probable :math:`\theta` under s judgments more of each grade, spread as
-    :math:`\phi` says; settings as for :class:`DawidSkene`, with other defaults. What they
-    change matters more than most models do: maximum likelihood is too sure of people with
-    few judgments, and a learnt grade prior feeds on that.
+    The most probable :math:`\theta` after adding s judgments of each grade, spread over the
+    labels by :math:`\phi`. The settings are those of :class:`DawidSkene` with other defaults.
+    These matter more than the choice among most models: maximum likelihood is overconfident
+    about annotators with few judgments, and a learnt grade prior amplifies that.
 
     Source: Dawid and Skene (1979) with a conjugate prior, as in Kim and Ghahramani,
     "Bayesian classifier combination" (AISTATS 2012).
@@ -33,6 +34,6 @@ class RegularisedDawidSkene(DawidSkene):
     [0.0, 1.0]
     """
 
-    strength: float = 12.0
-    grade_prior: str = "uniform"
+    strength: float = declare_strength(12.0)
+    grade_prior: str = declare_grade_prior("uniform")
     name: ClassVar[str] = "regularised-dawid-skene"

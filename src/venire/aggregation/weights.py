@@ -1,4 +1,4 @@
-"""Weights and scales of a committee's members: equal, or learnt from known grades."""
+"""Weights and lines of the members of a committee: equal, or learnt from known grades."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ from typing import NamedTuple
 
 import numpy as np
 
-from venire.aggregation.calibration import FOLDS, folds_of, line, strength_by_folds
+from venire.aggregation.calibration import FOLDS, assign_folds, choose_strength, fit_line
 from venire.arrays import Floats, Mask
 
 STRENGTHS = (10.0, 30.0, 100.0)
-"""Pulls to equal weights that are tried: a hundred pairs do not tell weaker ones apart."""
-OF_A_LINE = 10.0
-"""Strength with which each member's own line is drawn to the diagonal."""
-MOST = 2.0
-"""No member is stretched more: who hardly tells items apart may have nothing to tell."""
+"""Candidate strengths of the pull to equal weights; 100 pairs do not distinguish weaker ones."""
+LINE_STRENGTH = 10.0
+"""Strength of the pull of the line of each member to the diagonal."""
+MAX_STRETCH = 2.0
+"""Largest stretch: a member that hardly separates items may know nothing about them."""
 
 
 class Combination(NamedTuple):
-    """How members' means become one: each on a line of its own, then weighed."""
+    """The weighted mean of the members' means, each mapped by its own line first."""
 
     weight: Floats
-    """[I] 0 or more, summing to 1."""
+    """[I] >= 0, with sum 1."""
     intercept: Floats
-    """[I]"""
+    """Of the line of each member [I]."""
     slope: Floats
-    """[I]"""
+    """Of the line of each member [I]."""
 
-    def lined(self, x: Floats) -> Floats:
-        """Return the members' means [n, I] on their lines."""
+    def apply_lines(self, x: Floats) -> Floats:
+        """Return the means of the members [n, I] mapped by their lines."""
         out: Floats = self.intercept + self.slope * x
         return out
 
-    def mean(self, x: Floats) -> Floats:
-        """Return the committee's mean [n]."""
-        out: Floats = self.lined(x) @ self.weight
+    def combine(self, x: Floats) -> Floats:
+        """Return the mean of the committee [n]."""
+        out: Floats = self.apply_lines(x) @ self.weight
         return out
 
 
-def equal(x: Floats) -> Combination:
-    """Return equal weights, each member stretched about its own mean to the usual spread.
+def weigh_equally(x: Floats) -> Combination:
+    """Return equal weights, with each member stretched about its own mean to the average spread.
 
-    A model that is too sure spreads its means wider than one that is not, and would count
-    for more in a plain mean. Only the spread is made equal: where a member puts the middle
-    changes no difference of items, and the mean over members is the same.
+    An overconfident model spreads its means wider than others and would dominate a plain
+    mean. Only the spread is made equal: the location of a member changes no difference between
+    items, and the mean over members stays the same.
 
     Parameters
     ----------
@@ -56,17 +56,17 @@ def equal(x: Floats) -> Combination:
     spread = x.std(axis=0)
     usual = float(spread.mean())
     slope = np.full(count, 1.0)
-    there = spread > 0.0
-    slope[there] = np.minimum(usual / spread[there], MOST)
+    varies = spread > 0.0
+    slope[varies] = np.minimum(usual / spread[varies], MAX_STRETCH)
     return Combination(np.full(count, 1.0 / count), x.mean(axis=0) * (1.0 - slope), slope)
 
 
-def convex(x: Floats, y: Floats, strength: float) -> Floats:
-    """Return weights [I] of 0 or more that sum to 1 and bring x @ weights near to y.
+def fit_convex(x: Floats, y: Floats, strength: float) -> Floats:
+    """Return weights [I], >= 0 with sum 1, for which x @ weights is nearest to y.
 
-    Least squares with a penalty for being far from equal, as heavy as ``strength`` pairs in
-    which the members differ as they do on average. Non-negative least squares (Lawson and
-    Hanson 1974), the sum held by a heavy row.
+    Least squares with a penalty for unequal weights that counts like ``strength`` pairs with
+    the average difference between members. Non-negative least squares (Lawson and Hanson
+    1974); a row with a large weight enforces the sum.
 
     Parameters
     ----------
@@ -77,31 +77,31 @@ def convex(x: Floats, y: Floats, strength: float) -> Floats:
     from scipy.optimize import nnls
 
     n, count = x.shape
-    apart = float(np.mean(x.var(axis=1)))
-    if apart <= 0.0:
+    variance = float(np.mean(x.var(axis=1)))
+    if variance <= 0.0:
         return np.full(count, 1.0 / count)
-    pull = np.sqrt(strength * apart * count)
+    pull = np.sqrt(strength * variance * count)
     heavy = 1e3 * (np.abs(x).max() * np.sqrt(n) + pull)
     rows = np.vstack([x, pull * np.eye(count), heavy * np.ones((1, count))])
     goal = np.concatenate([y, np.full(count, pull / count), [heavy]])
-    found, _ = nnls(rows, goal)
-    weights: Floats = found / found.sum()
+    solution, _ = nnls(rows, goal)
+    weights: Floats = solution / solution.sum()
     return weights
 
 
-def lined(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Return each member's intercept and slope against y."""
-    lines = [line(column, y, OF_A_LINE) for column in x.T]
-    return np.array([one[0] for one in lines]), np.array([one[1] for one in lines])
+def fit_lines(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Return intercept [I] and slope [I] of the line from each member to y."""
+    lines = [fit_line(column, y, LINE_STRENGTH) for column in x.T]
+    return np.array([a for a, _ in lines]), np.array([b for _, b in lines])
 
 
-def learnt(x: Floats, y: Floats, seed: int) -> tuple[Combination, Floats]:
-    """Return weights and lines by known grades, and what they give for pairs left out.
+def learn_weights(x: Floats, y: Floats, seed: int) -> tuple[Combination, Floats]:
+    """Return weights and lines learnt from known grades, and cross-validated means.
 
-    Each member is first put on the scale of y by a line of its own, so that what counts is
-    how well it tells items apart, not where it puts the middle; the pull to equal weights
-    is chosen by cross-validation. The second [FOLDS, n] are the means of all pairs by what
-    is learnt without each fold.
+    Each member is first mapped to the scale of y by its own line, so that its weight depends
+    on how well it separates items, not on its location. The strength of the pull to equal
+    weights is chosen by cross-validation. The second value [FOLDS, n] holds the means of all
+    pairs by the combination learnt without each fold.
 
     Parameters
     ----------
@@ -112,15 +112,15 @@ def learnt(x: Floats, y: Floats, seed: int) -> tuple[Combination, Floats]:
     seed : int
         Of the folds.
     """
-    fold = folds_of(y.size, seed)
+    fold = assign_folds(y.size, seed)
 
-    def fit(there: Mask, strength: float) -> Combination:
-        a, b = lined(x[there], y[there])
-        return Combination(convex(a + b * x[there], y[there], strength), a, b)
+    def fit(used: Mask, strength: float) -> Combination:
+        a, b = fit_lines(x[used], y[used])
+        return Combination(fit_convex(a + b * x[used], y[used], strength), a, b)
 
-    def loss(left: Mask, strength: float) -> float:
-        return float(np.sum((y[left] - fit(~left, strength).mean(x[left])) ** 2))
+    def loss(left_out: Mask, strength: float) -> float:
+        return float(np.sum((y[left_out] - fit(~left_out, strength).combine(x[left_out])) ** 2))
 
-    strength, _ = strength_by_folds(fold, loss, STRENGTHS)
-    without = np.stack([fit(fold != at, strength).mean(x) for at in range(FOLDS)])
+    strength, _ = choose_strength(fold, loss, STRENGTHS)
+    without = np.stack([fit(fold != number, strength).combine(x) for number in range(FOLDS)])
     return fit(np.ones(y.size, np.bool_), strength), without

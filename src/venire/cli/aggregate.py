@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import venire
-from venire.aggregation.posterior import RULES
+from venire.aggregation.posterior import GRADE_RULES
 from venire.aggregation.registry import DEFAULT
 from venire.cli.shared.options import SEED, output_folder, read_settings, reading
 from venire.cli.shared.output import FORMAT, emit, print_notes, show_progress, write_folder
@@ -52,7 +52,7 @@ from venire.errors import BadSetting
 @click.option("--qrels", metavar="FILE", help="Write the grades as qrels.")
 @click.option(
     "--rule",
-    type=click.Choice(RULES),
+    type=click.Choice(GRADE_RULES),
     default="mode",
     show_default=True,
     help="Rule that turns grade probabilities into one grade for the qrels.",
@@ -77,7 +77,7 @@ def command(
     JUDGMENTS is CSV, TSV, JSON Lines or Parquet (gz, xz, zst too; - is standard input) with
     the columns query_id, doc_id, annotator_id, label.
     """
-    from venire.aggregation.aggregate import ALL_MODELS
+    from venire.aggregation.registry import ALL_MODELS
     from venire.report.folder import check_folder
 
     if qrels and options["model"] == ALL_MODELS:

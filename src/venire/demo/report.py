@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from venire import plugins
-from venire.aggregation.check.truth import against_gold
+from venire.aggregation.check.truth import score_against_gold
 from venire.aggregation.posterior import Posterior
 from venire.evaluation.score import score_runs
 from venire.formats import write_frame
@@ -107,7 +107,7 @@ def _ndcg(qrels: Qrels, runs: Runs) -> dict[str, float]:
 
 
 def _row(name: str, posterior: Posterior, gold: Qrels) -> dict[str, Any]:
-    score = against_gold(posterior, gold)
+    score = score_against_gold(posterior, gold)
     return {
         "model": name,
         "mse": score.mse,

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from venire.aggregation.check.calibration import reliability_diagram
+from venire.aggregation.check.calibration import build_reliability_diagram
 from venire.aggregation.posterior import Posterior
 from venire.report.page import Page, plain
 from venire.tables.qrels import Qrels
@@ -115,7 +115,7 @@ def _calibration(page: Page, posterior: Posterior, gold: Qrels | None) -> None:
         )
     if gold is None:
         return
-    diagram = reliability_diagram(posterior, gold)
+    diagram = build_reliability_diagram(posterior, gold)
     page.text(
         f"Expected calibration error {diagram.error:.3f} over {diagram.pairs:,} known pairs; "
         f"{diagram.coverage:.0%} of the known grades lie within mean +- 1.96 sd. Known pairs "

@@ -1,4 +1,4 @@
-"""Conformance suites for whoever writes a plug-in."""
+"""Conformance suites for authors of plug-ins."""
 
 from venire.testing.aggregators import check_aggregator
 from venire.testing.groupers import check_grouper

@@ -1,4 +1,4 @@
-"""Made-up crowds for the checks."""
+"""Simulated crowds for the checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
 
 
-def crowd(
+def make_crowd(
     seed: int,
     *,
     items: int = 60,
@@ -21,12 +21,22 @@ def crowd(
     size: int = 4,
     good: Sequence[float] = (0.5, 0.97),
 ) -> tuple[Judgments, np.ndarray[Any, Any]]:
-    """Make a crowd whose truth is known: who is right with a chance of their own.
+    """Simulate a crowd with known grades; each annotator has their own accuracy.
+
+    Parameters
+    ----------
+    seed : int
+    items, people, per_item : int
+        Number of items, of annotators, and of judgments per item.
+    size : int
+        Number of grades.
+    good : pair of float
+        Lowest and highest accuracy of an annotator.
 
     Returns
     -------
     Judgments, int array
-        And the true grade of each item ``("q<i % 5>", "d<i>")``.
+        The judgments, and the true grade of each item ``("q<i % 5>", "d<i>")``.
     """
     rng = np.random.default_rng(seed)
     truth = rng.integers(0, size, items)
@@ -36,7 +46,7 @@ def crowd(
         for who in rng.permutation(people)[:per_item]:
             right = rng.random() < skill[who]
             label = truth[item] if right else rng.integers(0, size)
-            # Names sort otherwise than they appear: 10 before 9.
+            # Ids sort in another order than they appear: 10 before 9.
             rows.append((f"q{item % 5}", f"d{item}", f"w{who}", int(label)))
     frame = pl.DataFrame(rows, schema=["query_id", "doc_id", "annotator_id", "label"], orient="row")
     return Judgments.of(frame, scale=Scale.of(range(size))), truth

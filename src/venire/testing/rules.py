@@ -1,4 +1,4 @@
-"""What the checks are made of: what must hold, and two results that must be the same."""
+"""Building blocks of the checks: requirements on one result, and on two equal results."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ CLOSE = 1e-6
 
 
 class Nonconforming(VenireError, AssertionError):
-    """A plug-in that breaks a rule."""
+    """A plug-in breaks a rule."""
 
     code = "nonconforming"
 
 
 class DoesNotApply(Exception):
-    """A check that says nothing about this kind of aggregator."""
+    """A check does not apply to this kind of aggregator."""
 
 
 def require(condition: bool, message: str) -> None:
@@ -29,10 +29,10 @@ def require(condition: bool, message: str) -> None:
         raise Nonconforming(message)
 
 
-def in_order(posterior: Posterior) -> Posterior:
-    """Return a result with items and annotators in the order of their ids."""
-    order = posterior.items.with_row_index("at").sort(PAIR)["at"].to_numpy()
-    people = posterior.annotators.with_row_index("at").sort("annotator_id")["at"].to_numpy()
+def sort_by_id(posterior: Posterior) -> Posterior:
+    """Return a result with items and annotators sorted by id."""
+    order = posterior.items.with_row_index("row").sort(PAIR)["row"].to_numpy()
+    people = posterior.annotators.with_row_index("row").sort("annotator_id")["row"].to_numpy()
     return replace(
         posterior,
         items=posterior.items[order],
@@ -41,10 +41,10 @@ def in_order(posterior: Posterior) -> Posterior:
     )
 
 
-def same(first: Posterior, second: Posterior, what: str, close: float = CLOSE) -> None:
-    """Require that two results are the same."""
-    a, b = in_order(first), in_order(second)
-    require(a.items.height == b.items.height, f"{what}: another number of items")
+def require_same(first: Posterior, second: Posterior, what: str, close: float = CLOSE) -> None:
+    """Require that two results are equal."""
+    a, b = sort_by_id(first), sort_by_id(second)
+    require(a.items.height == b.items.height, f"{what}: different numbers of items")
     for name in ("estimate", "mean"):
         gap = np.abs(a.items[name].to_numpy() - b.items[name].to_numpy()).max(initial=0.0)
         require(bool(gap <= close), f"{what}: {name} differs by {gap:.2g}")
@@ -60,16 +60,19 @@ def same(first: Posterior, second: Posterior, what: str, close: float = CLOSE) -
             require(bool(gap <= close), f"{what}: {name} of annotators differs by {gap:.2g}")
 
 
-def sane(posterior: Posterior, items: int, annotators: int) -> None:
-    """Require a result of the right size whose numbers are numbers."""
-    require(posterior.items.height == items, f"{posterior.items.height} items, not {items}")
+def require_sane(posterior: Posterior, items: int, annotators: int) -> None:
+    """Require a result of the right size with finite numbers."""
+    require(posterior.items.height == items, f"{posterior.items.height} items instead of {items}")
     require(
         posterior.annotators.height == annotators,
-        f"{posterior.annotators.height} annotators, not {annotators}",
+        f"{posterior.annotators.height} annotators instead of {annotators}",
     )
     p = posterior.probabilities
-    require(p.shape == (items, posterior.scale.size), "the probabilities have another shape")
-    require(bool(np.isfinite(p).all() and (p >= -1e-12).all()), "a probability is no probability")
+    require(p.shape == (items, posterior.scale.size), f"the probabilities have the shape {p.shape}")
+    require(
+        bool(np.isfinite(p).all() and (p >= -1e-12).all()),
+        "a probability is negative or not finite",
+    )
     require(bool(np.allclose(p.sum(axis=1), 1.0, atol=1e-9)), "probabilities do not sum to 1")
     for name in ("estimate", "mean", "sd"):
         column = posterior.items[name].to_numpy()

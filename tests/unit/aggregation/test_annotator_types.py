@@ -6,19 +6,25 @@ from scipy.stats import norm
 
 from venire import Scale
 from venire.aggregation import loop
-from venire.aggregation.annotator_types.descriptions import words
-from venire.aggregation.annotator_types.grid import SPAM, log_chances, places_of, tilt, types_of
+from venire.aggregation.annotator_types.descriptions import describe_type
+from venire.aggregation.annotator_types.grid import (
+    SPAM,
+    build_places,
+    build_types,
+    log_chances,
+    tilt,
+)
 from venire.aggregation.annotator_types.inference import Problem
 from venire.aggregation.annotator_types.model import AnnotatorTypes
-from venire.errors import BadSetting
+from venire.errors import BadSetting, UnknownName
 from venire.simulation.crowds.annotators import AnnotatorType, judge
-from venire.testing.crowds import crowd
+from venire.testing.crowds import make_crowd
 
 
 def test_chances_are_those_of_the_formula():
     scale = Scale.of([0, 1, 2])
-    places = places_of(scale, "halves", np.array([0.5, 1.0]))
-    types = types_of(3, np.array([0.5, 0.3, 0.2]), SPAM, bias=True, scale=True)
+    places = build_places(scale, "halves", np.array([0.5, 1.0]))
+    types = build_types(3, np.array([0.5, 0.3, 0.2]), SPAM, bias=True, scale=True)
     found = np.exp(log_chances(types, places))
     assert found.sum(axis=1) == pytest.approx(1.0, abs=1e-7)
     edges = [-np.inf, 0.5, 1.5, np.inf]
@@ -37,7 +43,7 @@ def test_chances_are_those_of_the_formula():
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_every_grade_is_a_position_and_every_place_has_the_nearest(grid, size):
     scale = Scale.of(10.0 * np.arange(size))
-    places = places_of(scale, grid, np.array([1.0]))
+    places = build_places(scale, grid, np.array([1.0]))
     assert places.positions[places.grades] == pytest.approx(np.arange(size))
     assert (places.grade[places.grades] == np.arange(size)).all()
     away = np.abs(places.position[:, None] - np.arange(size))
@@ -50,13 +56,13 @@ def test_every_grade_is_a_position_and_every_place_has_the_nearest(grid, size):
 def test_a_place_on_a_threshold_is_divided_as_the_integral_of_a_line_through_its_neighbours():
     from scipy.integrate import quad
 
-    from venire.aggregation.kernels.types import posterior
+    from venire.aggregation.kernels.types import infer_grades
 
-    places = places_of(Scale.of([0, 1, 2]), "halves", np.array([0.8, 1.3]))
+    places = build_places(Scale.of([0, 1, 2]), "halves", np.array([0.8, 1.3]))
     rng = np.random.default_rng(5)
     log_prior = np.log(rng.dirichlet(np.full(places.position.size, 2.0)))
     none = np.zeros(0, np.int32)
-    grades, mean, _, _ = posterior(
+    grades, mean, _, _ = infer_grades(
         np.zeros(2, np.int64), none, none.astype(np.int16), np.zeros((1, 3, log_prior.size)),
         log_prior, np.zeros(1, np.int64), np.array([log_prior.size]), places.position,
         places.difficulty, places.grade, places.edge, 2, 3,
@@ -92,12 +98,12 @@ def test_the_tilt_sets_means_to_zero_and_is_the_nearest():
 
 
 def test_the_mean_bias_of_a_fit_is_zero():
-    judgments, _ = crowd(1, items=80)
+    judgments, _ = make_crowd(1, items=80)
     codes = judgments.codes
     problem = Problem(
         codes.indptr, codes.annotator, codes.label, np.full(codes.n_items, -1, np.int16),
-        codes.n_annotators, places_of(judgments.scale, "fine", np.array([0.6, 1.0, 1.7])),
-        types_of(4, np.full(4, 0.25), SPAM, bias=True, scale=True), np.full(4, 0.25),
+        codes.n_annotators, build_places(judgments.scale, "fine", np.array([0.6, 1.0, 1.7])),
+        build_types(4, np.full(4, 0.25), SPAM, bias=True, scale=True), np.full(4, 0.25),
     )  # fmt: skip
     state = problem.begin()
     for _ in range(20):
@@ -107,13 +113,13 @@ def test_the_mean_bias_of_a_fit_is_zero():
 
 
 def test_the_bound_is_that_of_mean_field_written_out():
-    judgments, _ = crowd(2, items=15, people=5, per_item=3, size=3)
+    judgments, _ = make_crowd(2, items=15, people=5, per_item=3, size=3)
     codes = judgments.codes
     m = codes.n_items
     problem = Problem(
         codes.indptr, codes.annotator, codes.label, np.full(m, -1, np.int16), codes.n_annotators,
-        places_of(judgments.scale, "grades", np.array([1.0])),
-        types_of(3, np.full(3, 1 / 3), ("uniform",), bias=False, scale=False), np.full(3, 1 / 3),
+        build_places(judgments.scale, "grades", np.array([1.0])),
+        build_types(3, np.full(3, 1 / 3), ("uniform",), bias=False, scale=False), np.full(3, 1 / 3),
     )  # fmt: skip
     shard = loop.Shard(0, m)
     first = problem.begin()
@@ -121,7 +127,7 @@ def test_the_bound_is_that_of_mean_field_written_out():
     state = problem.update(first, sums)
     (counts, taken), bound = problem.reduce(state, [problem.sweep(state, shard)])
     log_chance = log_chances(problem.types, problem.places)
-    r = np.concatenate([part for _, part, _ in problem.responsibilities(first, sums[0])])
+    r = np.concatenate([part for _, part, _ in problem.iterate_responsibilities(first, sums[0])])
     value, log_prior = 0.0, np.log(np.full(3, 1 / 3))
     for at in range(m):
         log = log_prior.copy()
@@ -164,24 +170,24 @@ def test_people_are_known_for_what_they_are():
 
 
 def test_words():
-    assert words(0.0, 0.4, 0.6, 0.95, None) == "careful, compresses the scale"
-    assert words(-1.0, 0.9, 1.5, 0.6, None) == (
+    assert describe_type(0.0, 0.4, 0.6, 0.95, None) == "careful, compresses the scale"
+    assert describe_type(-1.0, 0.9, 1.5, 0.6, None) == (
         "often does not look, strict by a whole grade, stretches the scale"
     )
-    assert words(0.0, 0.9, 1.0, 0.1, None) == "random"
-    assert words(0.0, 0.7, 1.0, 0.9, None) == "typical"
+    assert describe_type(0.0, 0.9, 1.0, 0.1, None) == "random"
+    assert describe_type(0.0, 0.7, 1.0, 0.9, None) == "typical"
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("setting", "value", "error"),
     [
-        {"grid": "coarse"},
-        {"spam": "bots"},
-        {"spam": ""},
-        {"difficulties": "1,0"},
-        {"grade_prior": "x"},
+        ("grid", "coarse", UnknownName),
+        ("spam", "bots", BadSetting),
+        ("spam", "", BadSetting),
+        ("difficulties", "1,0", BadSetting),
+        ("grade_prior", "x", BadSetting),
     ],
 )
-def test_settings_that_mean_nothing_are_refused(settings):
-    with pytest.raises(BadSetting):
-        AnnotatorTypes(**settings)
+def test_settings_that_mean_nothing_are_refused(setting, value, error):
+    with pytest.raises(error, match=setting):
+        AnnotatorTypes(**{setting: value})

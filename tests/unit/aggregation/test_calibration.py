@@ -9,13 +9,20 @@ from scipy.optimize import approx_fprime
 
 from venire import Judgments, Qrels
 from venire.aggregation import calibration, weights
-from venire.aggregation.calibration import calibrate, heated, learn, line, warmth, widths
-from venire.aggregation.check.calibration import reliability_diagram
-from venire.aggregation.check.truth import against_gold
+from venire.aggregation.calibration import (
+    apply_temperature,
+    calibrate,
+    fit_line,
+    fit_temperature,
+    fit_widths,
+    learn_calibration,
+)
+from venire.aggregation.check.calibration import build_reliability_diagram
+from venire.aggregation.check.truth import score_against_gold
 from venire.aggregation.committee import RESERVE, Committee
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.mean import Mean
-from venire.aggregation.weights import convex, equal, learnt
+from venire.aggregation.weights import fit_convex, learn_weights, weigh_equally
 from venire.errors import BadSetting, DataError
 from venire.simulation.crowds.kinds import CROWDS, simulated_crowd
 
@@ -33,16 +40,16 @@ def test_a_line_that_is_off_is_found():
     rng = np.random.default_rng(1)
     x = rng.uniform(0, 3, 4000)
     y = 0.4 + 0.7 * x + rng.normal(size=4000) * 0.2
-    assert line(x, y, 1.0) == pytest.approx((0.4, 0.7), abs=0.02)
-    assert line(x, y, 1e12) == pytest.approx((0.0, 1.0), abs=1e-6)
+    assert fit_line(x, y, 1.0) == pytest.approx((0.4, 0.7), abs=0.02)
+    assert fit_line(x, y, 1e12) == pytest.approx((0.0, 1.0), abs=1e-6)
 
 
 def test_a_temperature_and_offsets_that_are_off_are_found():
     rng = np.random.default_rng(2)
     p = rng.dirichlet([1.0, 1.0, 1.0], 20_000)
-    true = heated(p, 2.0, (0.0, 0.5, -0.5))
+    true = apply_temperature(p, 2.0, (0.0, 0.5, -0.5))
     grade = np.array([rng.choice(3, p=row) for row in true])
-    temperature, offsets = warmth(p, grade, 1.0)
+    temperature, offsets = fit_temperature(p, grade, 1.0)
     assert temperature == pytest.approx(2.0, abs=0.15)
     assert offsets == pytest.approx((0.0, 0.5, -0.5), abs=0.08)
 
@@ -61,8 +68,8 @@ def test_gradients_are_those_of_finite_differences(monkeypatch):
 
     monkeypatch.setattr(scipy.optimize, "minimize", spy)
     for ask, at in (
-        (lambda: warmth(p, grade, 5.0), np.array([0.3, -0.2, 0.4])),
-        (lambda: widths(p[:, 0], p[:, 1], 0.8), np.array([-0.4, 0.3])),
+        (lambda: fit_temperature(p, grade, 5.0), np.array([0.3, -0.2, 0.4])),
+        (lambda: fit_widths(p[:, 0], p[:, 1], 0.8), np.array([-0.4, 0.3])),
     ):
         ask()
         expected = approx_fprime(at, lambda x: seen["f"](x)[0], 1e-7)
@@ -73,11 +80,11 @@ def test_weights_are_convex_and_find_the_good_member():
     rng = np.random.default_rng(4)
     y = rng.uniform(0, 3, 300)
     x = y[:, None] + rng.normal(size=(300, 4)) * np.array([0.2, 1.0, 1.0, 1.0])
-    found = learnt(x, y, 0)[0].weight
+    found = learn_weights(x, y, 0)[0].weight
     assert found.sum() == pytest.approx(1.0)
     assert found.min() >= 0
     assert found[0] > 0.6
-    assert convex(x, y, 1e9) == pytest.approx(np.full(4, 0.25), abs=1e-4)
+    assert fit_convex(x, y, 1e9) == pytest.approx(np.full(4, 0.25), abs=1e-4)
 
 
 def test_a_calibrated_result_is_nearer_and_as_sure_as_it_says(made):
@@ -89,14 +96,16 @@ def test_a_calibrated_result_is_nearer_and_as_sure_as_it_says(made):
     after = calibrate(before, known)
     assert after.calibration["pairs"] == 100
     assert "calibrated with 100 known pairs" in after.notes[-1]
-    assert against_gold(after, rest).mse < against_gold(before, rest).mse
-    assert reliability_diagram(after, rest).error < reliability_diagram(before, rest).error
+    assert score_against_gold(after, rest).mse < score_against_gold(before, rest).mse
+    assert (
+        build_reliability_diagram(after, rest).error < build_reliability_diagram(before, rest).error
+    )
 
 
 def test_few_known_pairs_calibrate_nothing(made):
     judgments, known, _ = made
     few = Qrels.of(known.frame.head(49))
-    with pytest.raises(BadSetting, match="50 known pairs or more"):
+    with pytest.raises(BadSetting, match="must hold 50 or more pairs"):
         calibrate(Mean().fit(judgments), few)
     posterior = Committee(members=MEMBERS).fit(judgments, gold=few)
     assert posterior.calibration is None
@@ -120,7 +129,7 @@ def test_a_committee_is_the_mean_of_its_members(made):
     second = np.stack([one.probabilities @ grades**2 for one in members])
     variance = np.mean(second - own**2, axis=0) + split**2
     assert posterior.items["sd"].to_numpy() ** 2 == pytest.approx(variance, abs=1e-9)
-    assert any("judge these again first" in note for note in posterior.notes)
+    assert any("judge these pairs again first" in note for note in posterior.notes)
     assert any("NOT calibrated: no known grades" in note for note in posterior.notes)
 
 
@@ -128,21 +137,23 @@ def test_equal_weights_do_not_hear_the_surest_most():
     rng = np.random.default_rng(9)
     x = rng.normal(size=(200, 3))
     loud = x * np.array([1.0, 1.3, 0.8]) + np.array([0.0, 5.0, -2.0])
-    assert equal(loud).mean(loud).std() == pytest.approx(
-        equal(x).mean(x).std() * loud.std(axis=0).mean() / x.std(axis=0).mean()
+    assert weigh_equally(loud).combine(loud).std() == pytest.approx(
+        weigh_equally(x).combine(x).std() * loud.std(axis=0).mean() / x.std(axis=0).mean()
     )
-    assert np.corrcoef(equal(loud).mean(loud), equal(x).mean(x))[0, 1] == pytest.approx(1.0)
+    assert np.corrcoef(weigh_equally(loud).combine(loud), weigh_equally(x).combine(x))[
+        0, 1
+    ] == pytest.approx(1.0)
     flat = np.column_stack([x[:, 0], np.full(200, 1.0), 1e-6 * x[:, 2]])
-    assert equal(flat).slope.max() <= 2.0
-    assert equal(flat).slope[1] == 1.0
-    assert equal(np.empty((0, 3))).weight == pytest.approx(np.full(3, 1 / 3))
+    assert weigh_equally(flat).slope.max() <= 2.0
+    assert weigh_equally(flat).slope[1] == 1.0
+    assert weigh_equally(np.empty((0, 3))).weight == pytest.approx(np.full(3, 1 / 3))
 
 
 def test_the_member_that_disagrees_is_named(made):
     judgments, _, _ = made
     posterior = Committee(members="dawid-skene,binary,mean").fit(judgments)
     members = np.stack([one.probabilities @ np.arange(4.0) for one in posterior.state.values()], 1)
-    lined = equal(members).lined(members)
+    lined = weigh_equally(members).apply_lines(members)
     away = np.abs(lined - posterior.mean[:, None])
     named = posterior.items["furthest"].to_numpy()
     clear = np.sort(away, axis=1)[:, -1] - np.sort(away, axis=1)[:, -2] > 1e-6
@@ -160,11 +171,11 @@ def test_what_is_learnt_without_a_fold_has_not_seen_it(monkeypatch):
     rng = np.random.default_rng(10)
     y = rng.integers(0, 4, 100).astype(float)
     x = y[:, None] + rng.normal(size=(100, 3))
-    out = calibration.folds_of(100, 0) == 2
-    whole, without = learnt(x, y, 0)
-    other, same = learnt(x, np.where(out, 3.0 - y, y), 0)
+    out = calibration.assign_folds(100, 0) == 2
+    whole, without = learn_weights(x, y, 0)
+    other, same = learn_weights(x, np.where(out, 3.0 - y, y), 0)
     assert same[2] == pytest.approx(without[2], abs=1e-12)
-    assert other.mean(x) != pytest.approx(whole.mean(x), abs=1e-3)
+    assert other.combine(x) != pytest.approx(whole.combine(x), abs=1e-3)
 
 
 def test_known_grades_weigh_and_can_be_exchanged_without_a_new_fit(made):
@@ -174,12 +185,12 @@ def test_known_grades_weigh_and_can_be_exchanged_without_a_new_fit(made):
     again = Committee(members=MEMBERS).reweigh(free, judgments, known, seed=5)
     assert again.mean == pytest.approx(taught.mean, abs=1e-12)
     assert taught.calibration["pairs"] == 100
-    assert any(note.startswith("weights by known grades") for note in taught.notes)
-    assert against_gold(taught, known).mse == 0.0
+    assert any(note.startswith("weights learnt from known grades") for note in taught.notes)
+    assert score_against_gold(taught, known).mse == 0.0
     held = taught.items.join(known.frame, on=["query_id", "doc_id"], how="semi")
     assert held["split"].max() == 0.0
     assert held["furthest"].null_count() == 100
-    assert against_gold(taught, rest).mse < against_gold(free, rest).mse
+    assert score_against_gold(taught, rest).mse < score_against_gold(free, rest).mse
     assert RESERVE not in taught.state
 
 
@@ -198,9 +209,9 @@ def test_intervals_cover_what_they_claim():
     mean = truth + rng.normal(size=3000) * 0.6
     sd = np.full(3000, 0.1)  # far too sure
     p = np.eye(4)[truth] * 0.6 + 0.1
-    found = learn(mean[:200], sd[:200], p[:200], np.arange(4.0), truth[:200], 0)
+    found = learn_calibration(mean[:200], sd[:200], p[:200], np.arange(4.0), truth[:200], 0)
     centre = found.intercept + found.slope * mean[200:]
-    inside = np.abs(centre - truth[200:]) < 1.96 * found.width(sd[200:])
+    inside = np.abs(centre - truth[200:]) < 1.96 * found.widen(sd[200:])
     assert 0.92 < inside.mean() < 0.98
 
 
@@ -209,11 +220,11 @@ def test_widths_of_the_true_variance_are_found():
     sd = rng.uniform(0.0, 1.0, 20_000)
     error = rng.normal(size=sd.size) * np.sqrt(0.3**2 + (1.5 * sd) ** 2)
     for unit in (1.0, 25.0):
-        floor, spread = widths(unit * error, unit * sd, 1.0)
+        floor, spread = fit_widths(unit * error, unit * sd, 1.0)
         assert floor == pytest.approx(0.3 * unit, rel=0.05)
         assert spread == pytest.approx(1.5, rel=0.03)
-    assert widths(np.zeros(60), sd[:60], 0.9) == (0.0, 0.9)
-    floor, _ = widths(error[:500], np.zeros(500), 1.0)
+    assert fit_widths(np.zeros(60), sd[:60], 0.9) == (0.0, 0.9)
+    floor, _ = fit_widths(error[:500], np.zeros(500), 1.0)
     assert floor == pytest.approx(error[:500].std(), rel=0.01)
 
 
@@ -221,9 +232,11 @@ def test_members_that_tell_nothing_are_not_sure():
     rng = np.random.default_rng(7)
     grade = rng.integers(0, 3, 200)
     mean = 1.0 - 0.01 * grade + rng.normal(size=200) * 0.1  # the wrong way round: slope 0
-    found = learn(mean, np.full(200, 0.1), np.full((200, 3), 1 / 3), np.arange(3.0), grade, 0)
+    found = learn_calibration(
+        mean, np.full(200, 0.1), np.full((200, 3), 1 / 3), np.arange(3.0), grade, 0
+    )
     assert found.slope < 0.1
-    assert found.width(np.array([0.1])) == pytest.approx(grade.std(), abs=0.05)
+    assert found.widen(np.array([0.1])) == pytest.approx(grade.std(), abs=0.05)
 
 
 def test_a_result_of_other_items_is_not_reweighed(made):
@@ -238,7 +251,7 @@ def test_the_diagram_by_hand():
     judgments, truth = simulated_crowd("good", seed=0)
     posterior = Mean().fit(judgments)
     p = np.tile([0.85, 0.05, 0.05, 0.05], (1000, 1))
-    diagram = reliability_diagram(replace(posterior, probabilities=p), truth)
+    diagram = build_reliability_diagram(replace(posterior, probabilities=p), truth)
     lowest = float((truth.frame["relevance"] == 0).mean())
     assert diagram.bins.rows() == [(0.8, 0.9, 1000, pytest.approx(0.85), pytest.approx(lowest))]
     assert diagram.error == pytest.approx(abs(0.85 - lowest))

@@ -13,7 +13,7 @@ from venire.testing.aggregators import CHECKS
 from venire.testing.rules import Nonconforming
 
 VOTES = {
-    "the bound never falls", "distinct starts", "any number of shards", "converged only if so",
+    "the objective never falls", "distinct starts", "any number of shards", "converged only if so",
 }  # fmt: skip
 VARIANTS = {
     "exact": OrdinalMixture(responsibility="exact", restarts=2),
@@ -48,9 +48,17 @@ def test_every_registered_aggregator_conforms(name):
         "majority": VOTES | {"the right person"},
         "mean": VOTES | {"the right person"},
         "median": VOTES | {"the right person"},
-        "annotator-types": {"the bound never falls", "distinct starts"},  # the tilt may cost some
-        "committee": {"the bound never falls", "distinct starts"},  # it has no bound of its own
-        "ordinal-mixture": {"the bound never falls"},  # the printed update promises no such thing
+        "annotator-types": {
+            "the objective never falls",
+            "distinct starts",
+        },  # the tilt may cost some
+        "committee": {
+            "the objective never falls",
+            "distinct starts",
+        },  # it has no objective of its own
+        "ordinal-mixture": {
+            "the objective never falls"
+        },  # the printed update promises no such thing
     }.get(name, {"distinct starts"})
     assert set(check_aggregator(plugins.load("aggregator", name)())) == every - apart
 

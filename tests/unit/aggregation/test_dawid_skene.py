@@ -7,7 +7,7 @@ from venire.aggregation.binary import BinaryDecomposition
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.kernels.counts import pool_adjacent
 from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
-from venire.errors import BadSetting
+from venire.errors import BadSetting, UnknownName
 
 
 def dense_em(judgments, size, strength=0.0, sweeps=500, rows_to=None, prior_of=None):
@@ -87,16 +87,16 @@ def test_drawn_to_the_pooled_matrix_people_become_alike(small):
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "error", "message"),
     [
-        ({"towards": "mean"}, "uniform, pooled, ordinal"),
-        ({"grade_prior": "flat"}, "learnt, uniform or numbers"),
-        ({"grade_prior": "1,0,1,1"}, "above 0"),
-        ({"grade_prior": "1,2,3"}, "3 numbers and the scale 4 grades"),
+        ({"towards": "mean"}, UnknownName, "Choose from ordinal, pooled, uniform"),
+        ({"grade_prior": "flat"}, BadSetting, "learnt, uniform or one number per grade"),
+        ({"grade_prior": "1,0,1,1"}, BadSetting, "must have probabilities > 0"),
+        ({"grade_prior": "1,2,3"}, BadSetting, r"one number per grade, 4 in all \(got 3\)"),
     ],
 )
-def test_settings_that_mean_nothing_are_refused(small, settings, said):
-    with pytest.raises(BadSetting, match=said):
+def test_settings_that_mean_nothing_are_refused(small, settings, error, message):
+    with pytest.raises(error, match=message):
         DawidSkene(**settings).fit(small[0])
 
 

@@ -8,9 +8,9 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.special import log_softmax, softmax
 
 from venire.aggregation.loop import Shard
-from venire.aggregation.minimax_entropy.inference import Problem, slopes, terms
+from venire.aggregation.minimax_entropy.inference import Problem, build_tables, collect_gradient
 from venire.aggregation.minimax_entropy.model import MinimaxEntropy
-from venire.errors import BadSetting
+from venire.errors import BadSetting, UnknownName
 from venire.testing import check_aggregator
 
 FORMS = ("ordinal", "categorical")
@@ -64,9 +64,9 @@ def test_the_gradient_is_that_of_finite_differences(tiny, form):
     n, m = problem.n_annotators, problem.indptr.size - 1
     sigma = rng.normal(size=(n, problem.width))
     q = softmax(rng.normal(size=(m, 3)), axis=1)
-    state = problem.state(sigma, rng.normal(size=(m, problem.width)), q)
+    state = problem.make_state(sigma, rng.normal(size=(m, problem.width)), q)
     sums, _ = problem.reduce(state, [problem.sweep(state, Shard(0, m), hold=True)])
-    found = slopes(sums.gradient, ordinal=problem.ordinal)
+    found = collect_gradient(sums.gradient, ordinal=problem.ordinal)
     found = found - (2.0 if problem.ordinal else 1.0) * problem.alpha * sigma
 
     def at(flat):
@@ -85,7 +85,7 @@ def test_with_grades_held_it_climbs_to_the_maximum_that_scipy_finds(tiny, form):
     rng = np.random.default_rng(2)
     n, m, d = problem.n_annotators, problem.indptr.size - 1, problem.width
     q = softmax(2 * rng.normal(size=(m, 3)), axis=1)
-    state = problem.state(np.zeros((n, d)), np.zeros((m, d)), q)
+    state = problem.make_state(np.zeros((n, d)), np.zeros((m, d)), q)
     values = []
     for _ in range(150):
         sums, _ = problem.reduce(state, [problem.sweep(state, Shard(0, m), hold=True)])
@@ -108,7 +108,7 @@ def test_with_grades_held_it_climbs_to_the_maximum_that_scipy_finds(tiny, form):
 
 def test_ordinal_tables_are_the_sums_of_the_thresholds_tables():
     rows = np.random.default_rng(0).normal(size=(3, 8))
-    found = terms(rows, 5, ordinal=True)
+    found = build_tables(rows, 5, ordinal=True)
     for row, table in zip(rows, found, strict=True):
         assert table == pytest.approx(table_of(row, 5, ordinal=True))
 
@@ -125,10 +125,10 @@ def test_grades_are_the_products_of_the_chances_and_the_prior(tiny, prior):
             table = table_of(state.sigma[problem.annotator[j]], 3, ordinal=True)
             table = table + table_of(sums.tau[at], 3, ordinal=True)
             score += log_softmax(table, axis=1)[:, problem.label[j]]
-        assert sums.grades[at] == pytest.approx(softmax(score), abs=1e-9)
-    entropy = -(sums.grades * np.log(sums.grades)).sum()
-    value = objective(problem, state.sigma, sums.tau, sums.grades)
-    value += float((sums.grades @ np.log(state.prior)).sum())
+        assert sums.q[at] == pytest.approx(softmax(score), abs=1e-9)
+    entropy = -(sums.q * np.log(sums.q)).sum()
+    value = objective(problem, state.sigma, sums.tau, sums.q)
+    value += float((sums.q @ np.log(state.prior)).sum())
     if prior is None:  # learnt, under a Dirichlet prior of one item more
         value += float(np.log(state.prior).mean())
     assert bound == pytest.approx(value + entropy)
@@ -138,7 +138,10 @@ def test_the_categorical_form_conforms():
     check_aggregator(MinimaxEntropy(form="categorical"))
 
 
-@pytest.mark.parametrize("settings", [{"form": "nominal"}, {"alpha": -1.0}, {"beta": 0.0}])
-def test_settings_that_mean_nothing_are_refused(settings):
-    with pytest.raises(BadSetting):
-        MinimaxEntropy(**settings)
+@pytest.mark.parametrize(
+    ("setting", "value", "error"),
+    [("form", "nominal", UnknownName), ("alpha", -1.0, BadSetting), ("beta", 0.0, BadSetting)],
+)
+def test_settings_that_mean_nothing_are_refused(setting, value, error):
+    with pytest.raises(error, match=setting):
+        MinimaxEntropy(**{setting: value})

@@ -13,7 +13,7 @@ from venire.aggregation import loop
 from venire.aggregation.ordinal_mixture.inference import Problem
 from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 from venire.aggregation.ordinal_mixture.state import State, lay_out
-from venire.errors import BadSetting, DataError
+from venire.errors import BadSetting, DataError, UnknownName
 
 
 def random_state(judgments, layout, seed=0):
@@ -120,8 +120,7 @@ def test_one_iteration_is_the_written_out_one(small, responsibility, difficulty,
     layout = lay_out(judgments, difficulty)
     problem = Problem(model, judgments, layout, np.full(judgments.codes.n_items, np.nan))
     state = random_state(judgments, layout)
-    blocks = layout.indptr if problem.single else layout.indptr[layout.category_start]
-    parts = [problem.sweep(state, shard) for shard in loop.cut(blocks, shards)]
+    parts = [problem.sweep(state, shard) for shard in loop.cut_shards(problem.blocks, shards)]
     sums, bound = problem.reduce(state, parts)
     updated = problem.update(state, sums)
     expected, expected_bound = written_out(model, judgments, layout, state)
@@ -324,18 +323,19 @@ def test_difficulty_of_items_ranks_hard_items_below_easy_ones():
 
 
 @pytest.mark.parametrize(
-    ("setting", "value"),
+    ("setting", "value", "error"),
     [
-        ("responsibility", "printed"),
-        ("outer", "open"),
-        ("restarts", 0),
-        ("phi", 0.0),
-        ("tolerance", 0.0),
-        ("max_iterations", 0),
+        ("responsibility", "printed", UnknownName),
+        ("outer", "open", UnknownName),
+        ("restarts", 0, BadSetting),
+        ("phi", 0.0, BadSetting),
+        ("tolerance", 0.0, BadSetting),
+        ("tolerance", float("inf"), BadSetting),
+        ("max_iterations", 0, BadSetting),
     ],
 )
-def test_bad_settings_are_refused(setting, value):
-    with pytest.raises(BadSetting, match=setting):
+def test_bad_settings_are_refused(setting, value, error):
+    with pytest.raises(error, match=setting):
         OrdinalMixture(**{setting: value})
 
 
@@ -347,6 +347,6 @@ def test_a_fit_that_calls_everything_spam_is_set_aside(small):
     sane = random_state(judgments, layout)
     lost = replace(sane, eps=np.full_like(sane.eps, 0.03))
     fits = [loop.Fit(lost, (-10.0,), True), loop.Fit(sane, (-20.0,), True)]
-    best, notes = problem.best(fits)
+    best, notes = problem.choose_restart(fits)
     assert best == 1
-    assert "1 of 2 starts took all judgments for spam" in notes[0]
+    assert "1 of 2 restarts took all judgments for spam" in notes[0]

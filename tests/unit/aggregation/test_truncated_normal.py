@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.special import erfcx as scipy_erfcx
 
-from venire.aggregation.kernels.truncated_normal import erfcx, moments, moments_of
+from venire.aggregation.kernels.truncated_normal import array_moments, erfcx, moments
 
 # The grid of the notes: sqrt(rho) from 1e-4 to 100, cells 0 to 4 grades away, z anywhere in a cell.
 FAR = 1e10
@@ -36,7 +36,7 @@ def test_moments_agree_with_mpmath_over_the_grid():
             for off in OFFSETS
         ]
     )
-    found = moments_of(edges[:, 0].copy(), edges[:, 1].copy())
+    found = array_moments(edges[:, 0].copy(), edges[:, 1].copy())
     for (a, b), log_z, first, second in zip(edges, *found, strict=True):
         exact = reference(a, b)
         # The first moment may be 0: its error counts against the width of the cell.

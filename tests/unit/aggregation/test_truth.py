@@ -4,7 +4,7 @@ import pytest
 from sklearn.metrics import ndcg_score
 
 from venire import Judgments, Qrels
-from venire.aggregation.check.truth import against_gold, ndcg_by_query, pearson
+from venire.aggregation.check.truth import pearson, score_against_gold, score_queries
 from venire.aggregation.mean import Mean
 from venire.errors import NoOverlap
 from venire.stats.rank_correlation import tau_b
@@ -15,7 +15,7 @@ def test_ndcg_agrees_with_scikit_learn_where_nothing_ties():
     query = np.repeat(np.arange(6), 9)
     estimate = rng.permutation(query.size).astype(float)
     grade = rng.integers(1, 5, query.size).astype(float)
-    ours = ndcg_by_query(pl.Series(query), estimate, grade)
+    ours = score_queries(pl.Series(query), estimate, grade)
     for at in range(6):
         here = query == at
         theirs = ndcg_score([2 ** grade[here] - 1], [estimate[here]])
@@ -24,8 +24,8 @@ def test_ndcg_agrees_with_scikit_learn_where_nothing_ties():
 
 def test_ties_keep_the_order_they_came_in():
     query = pl.Series(["q", "q"])
-    first = ndcg_by_query(query, np.array([1.0, 1.0]), np.array([2.0, 1.0]))
-    second = ndcg_by_query(query, np.array([1.0, 1.0]), np.array([1.0, 2.0]))
+    first = score_queries(query, np.array([1.0, 1.0]), np.array([2.0, 1.0]))
+    second = score_queries(query, np.array([1.0, 1.0]), np.array([1.0, 2.0]))
     # Gains 3 and 1: (1 + 3 / log2 3) / (3 + 1 / log2 3).
     assert first.tolist() == [1.0]
     assert second[0] == pytest.approx((1 + 3 / np.log2(3)) / (3 + 1 / np.log2(3)))
@@ -40,7 +40,7 @@ def test_no_common_pair_is_refused():
         {"query_id": ["q"], "doc_id": ["a"], "annotator_id": ["x"], "label": [1]}
     )
     with pytest.raises(NoOverlap, match="q/z"):
-        against_gold(Mean().fit(judgments), Qrels.from_dict({"q": {"z": 1}}))
+        score_against_gold(Mean().fit(judgments), Qrels.from_dict({"q": {"z": 1}}))
 
 
 def test_tau_of_one_swap_of_twelve_systems():

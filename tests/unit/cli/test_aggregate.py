@@ -139,7 +139,7 @@ def test_one_annotator_is_noted(venire_json, tmp_path):
     path = tmp_path / "one.csv"
     path.write_text("query_id,doc_id,annotator_id,label\nq,a,x,0\nq,b,x,1\n")
     notes = venire_json("aggregate", path)["notes"]
-    assert "only one annotator: nothing tells their errors from the truth" in notes
+    assert "only one annotator: their errors cannot be separated from the grades" in notes
 
 
 HEAD = "query_id,doc_id,annotator_id,label\n"

@@ -6,7 +6,7 @@ from venire import Judgments, Scale
 from venire.errors import BadSetting, UnknownName
 from venire.simulation.crowds.annotators import TYPES, add_fakes, confusion_of, judge, kind_named
 from venire.simulation.crowds.collection import SYSTEMS, make_collection
-from venire.testing.crowds import crowd
+from venire.testing.crowds import make_crowd
 
 
 @pytest.mark.parametrize("kind", TYPES.values(), ids=str)
@@ -29,7 +29,7 @@ def test_labels_follow_the_confusion_matrix():
 
 
 def test_fakes_do_the_average_work_and_judge_an_item_once():
-    judgments, _ = crowd(0, items=200, people=10, per_item=5)
+    judgments, _ = make_crowd(0, items=200, people=10, per_item=5)
     both = add_fakes(judgments, 9, seed=1)
     fakes = both.frame.filter(pl.col("annotator_id").str.starts_with("fake"))
     assert fakes.height == 9 * 200
@@ -42,7 +42,7 @@ def test_fakes_do_the_average_work_and_judge_an_item_once():
 
 
 def test_fakes_are_of_the_seed_and_none_changes_nothing():
-    judgments, _ = crowd(0)
+    judgments, _ = make_crowd(0)
     assert add_fakes(judgments, 0, seed=1) is judgments
     first, second = (add_fakes(judgments, 2, seed=seed) for seed in (1, 1))
     assert first.frame.equals(second.frame)
@@ -50,7 +50,7 @@ def test_fakes_are_of_the_seed_and_none_changes_nothing():
 
 
 def test_bad_settings_are_refused():
-    judgments, _ = crowd(0)
+    judgments, _ = make_crowd(0)
     with pytest.raises(BadSetting):
         add_fakes(judgments, -1, seed=0)
     with pytest.raises(UnknownName, match="Did you mean 'careful'"):

@@ -1,4 +1,4 @@
-"""What type of person an annotator is, in words."""
+"""Annotator types in words."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import numpy as np
 from venire.arrays import Floats
 
 SELDOM = 0.5
-"""Who looks at a smaller share of the items is named by what they do instead."""
+"""Reliability below which an annotator is described by their spam."""
 OFTEN = 0.75
+"""Reliability below which an annotator often does not look."""
 CAREFUL = 0.5
-"""An error below half a step."""
+"""Largest error, in steps, of a careful annotator."""
 AMOUNTS = ((0.25, "a quarter of a grade"), (0.5, "half a grade"), (1.0, "a whole grade"))
 
 
-def words(
+def describe_type(
     bias: float,
     error: float,
     scale: float,
     reliability: float,
     favourite: str | None,
 ) -> str:
-    """Return a person in words.
+    """Return a description of an annotator.
 
     Parameters
     ----------
@@ -32,15 +33,15 @@ def words(
     scale : float
         Factor of the distance to the middle of the scale.
     reliability : float
-        Share of judgments that look at the item.
+        Share of the judgments that look at the item.
     favourite : str or None
-        The label of their spam where it is mostly one, else None.
+        The label of their spam if it is mostly one label, else None.
 
     Examples
     --------
-    >>> words(0.45, 0.4, 1.0, 0.97, None)
+    >>> describe_type(0.45, 0.4, 1.0, 0.97, None)
     'careful, lenient by half a grade'
-    >>> words(0.0, 0.7, 1.0, 0.1, "2")
+    >>> describe_type(0.0, 0.7, 1.0, 0.1, "2")
     'clicks one label: 2'
     """
     if reliability < SELDOM:
@@ -60,8 +61,8 @@ def words(
     return ", ".join(parts) or "typical"
 
 
-def favourites(share: Floats, kinds: Sequence[str], labels: Sequence[str]) -> list[str | None]:
-    """Return the label that each annotator clicks, or None.
+def find_favourites(share: Floats, kinds: Sequence[str], labels: Sequence[str]) -> list[str | None]:
+    """Return the label that each annotator always gives, or None.
 
     Parameters
     ----------
@@ -71,8 +72,8 @@ def favourites(share: Floats, kinds: Sequence[str], labels: Sequence[str]) -> li
         ``uniform``, ``observed``, or the position of the favourite label.
     labels : sequence of str [K]
     """
-    out: list[str | None] = []
+    favourites: list[str | None] = []
     for row in share:
         top = kinds[int(np.argmax(row))] if row.size else ""
-        out.append(labels[int(top)] if top.isdigit() and row.max() > 0.5 else None)
-    return out
+        favourites.append(labels[int(top)] if top.isdigit() and row.max() > 0.5 else None)
+    return favourites

@@ -1,4 +1,4 @@
-"""Types of annotators: the grid of traits, and what each type labels at each place."""
+"""Annotator types: the grid of traits, the places of items, P(label | place, type)."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from venire.tables.scale import Scale
 ERRORS = (0.2, 0.4, 0.7, 1.2)
 """Standard deviations, in steps of the scale."""
 RELIABILITIES = (0.97, 0.8, 0.5)
-"""Shares of judgments that look at the item; 0 besides, for each kind of spam."""
+"""Shares of judgments that look at the item; in addition 0, for each kind of spam."""
 BIASES = (-1.0, -0.5, 0.0, 0.5, 1.0)
-"""Steps added to what is seen."""
+"""Steps added to the perceived position."""
 SCALES = (0.6, 1.0, 1.5)
-"""Factors by which the distance to the middle of the scale is stretched."""
+"""Factors of the distance to the middle of the scale."""
 ONE_LABEL = 0.85
-"""Share of the favourite among the labels of who always gives the same."""
+"""Share of the favourite label among the labels of a one-label spammer."""
 FINE = 20
-"""Steps of the fine grid, about."""
+"""Approximate number of steps of the fine grid."""
 FLOOR = 1e-9
-"""No label is taken for less likely, whoever gives it."""
+"""Smallest probability of a label."""
 SPAM = ("uniform", "observed", "one-label")
 GRIDS = ("grades", "halves", "fine")
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where an item can be: a position between the lowest and highest grade, and a difficulty.
+    """The possible places of an item: a position between the end grades, and a difficulty.
 
     Place t is position ``t // D`` and difficulty ``t % D``.
     """
@@ -41,7 +41,7 @@ class Places:
     difficulties: Floats
     """[D] factors of everybody's error."""
     grades: Longs
-    """[K] which positions are the grades."""
+    """[K] the positions that are grades."""
     thresholds: Floats
     """[K + 1] in steps, the outer ones infinite."""
 
@@ -58,17 +58,17 @@ class Places:
     @cached_property
     def edge(self) -> Mask:
         """Which places lie on a threshold [T]."""
-        away = np.abs(self.position[:, None] - self.thresholds[1:-1])
-        return np.asarray((away <= 1e-9).any(axis=1))
+        distance = np.abs(self.position[:, None] - self.thresholds[1:-1])
+        return np.asarray((distance <= 1e-9).any(axis=1))
 
     @cached_property
     def grade(self) -> Longs:
-        """Which grade each place has [T]; on a threshold, the lower of its two."""
+        """Grade of each place [T]; on a threshold, the lower one of the two."""
         return np.searchsorted(self.thresholds[1:-1] + 1e-9, self.position).astype(np.int64)
 
 
-def places_of(scale: Scale, grid: str, difficulties: Floats) -> Places:
-    """Return the places of a scale; each grade is a position, whatever the grid."""
+def build_places(scale: Scale, grid: str, difficulties: Floats) -> Places:
+    """Return the places of a scale; every grade is a position on every grid."""
     values = scale.array()
     steps = np.diff(values)
     unit = float(steps.mean()) if steps.size else 1.0
@@ -89,16 +89,16 @@ def places_of(scale: Scale, grid: str, difficulties: Floats) -> Places:
 
 @dataclass(frozen=True)
 class Types:
-    """H types: one row of each array."""
+    """H types: row h of each array is type h."""
 
     bias: Floats
     error: Floats
     scale: Floats
     reliability: Floats
     spam: Longs
-    """Which spam distribution."""
+    """Row of pi for each type."""
     pi: Floats
-    """[S, K] spam distributions: those asked for, then one a grade for one-label."""
+    """[S, K] spam distributions; the kind one-label has one per grade."""
     names: tuple[str, ...]
     """[S] uniform, observed, or the position of the favourite label as text."""
 
@@ -108,7 +108,7 @@ class Types:
         return self.bias.size
 
 
-def types_of(
+def build_types(
     size: int, observed: Floats, spam: tuple[str, ...], *, bias: bool, scale: bool
 ) -> Types:
     """Return the grid of types.
@@ -118,11 +118,11 @@ def types_of(
     size : int
         K.
     observed : float64 [K]
-        How often each label is given.
+        Frequency of each label in the judgments.
     spam : tuple of str
         Kinds of spam; at least one.
     bias, scale : bool
-        Whether people may differ in these.
+        Whether annotators differ in these.
     """
     rows: list[Floats] = []
     names: list[str] = []
@@ -142,22 +142,22 @@ def types_of(
     kinds = np.arange(len(rows))
     biases = np.array(BIASES if bias and size > 1 else (0.0,))
     scales = np.array(SCALES if scale and size > 1 else (1.0,))
-    # Who nearly always looks gives too little spam for its kind to be told.
+    # An annotator who nearly always looks gives too little spam to distinguish its kind.
     pairs = [(RELIABILITIES[0], 0)] + [
-        (look, at) for look in RELIABILITIES[1:] for at in range(len(rows))
+        (reliability, kind) for reliability in RELIABILITIES[1:] for kind in range(len(rows))
     ]
     mesh = np.meshgrid(biases, np.array(ERRORS), scales, np.arange(len(pairs)), indexing="ij")
     a, s, c, which = (part.reshape(-1) for part in mesh)
-    e = np.array([looks for looks, _ in pairs])[which.astype(np.int64)]
-    of = np.array([spam_kind for _, spam_kind in pairs])[which.astype(np.int64)]
-    # Who never looks has no error, bias or scale: one type for each kind of spam.
+    e = np.array([reliability for reliability, _ in pairs])[which.astype(np.int64)]
+    spam_kind = np.array([kind for _, kind in pairs])[which.astype(np.int64)]
+    # An annotator who never looks has no error, bias or scale: one type per kind of spam.
     none = np.zeros(kinds.size)
     return Types(
         np.concatenate([a, none]),
         np.concatenate([s, none + 1.0]),
         np.concatenate([c, none + 1.0]),
         np.concatenate([e, none]),
-        np.concatenate([of, kinds]).astype(np.int64),
+        np.concatenate([spam_kind, kinds]).astype(np.int64),
         np.array(rows),
         tuple(names),
     )
@@ -173,33 +173,33 @@ def log_chances(types: Types, places: Places) -> Floats:
 
     middle = 0.5 * (places.positions[0] + places.positions[-1])
     size = places.thresholds.size - 1
-    # Types that differ only in reliability and spam see alike: seen once each.
+    # Types that differ only in reliability and spam perceive alike: computed once each.
     look, back = np.unique(
         np.stack([types.bias, types.error, types.scale], axis=1), axis=0, return_inverse=True
     )
     mu = middle + look[:, 2, None] * (places.position[None, :] - middle) + look[:, 0, None]
     width = look[:, 1, None] * places.difficulty[None, :]
-    seen = np.empty((look.shape[0], size, mu.shape[1]))
+    perceived = np.empty((look.shape[0], size, mu.shape[1]))
     below = np.zeros_like(mu)
     for r in range(size):
         upper = ndtr((places.thresholds[r + 1] - mu) / width)
-        # From the nearer side, so that small chances keep their digits.
+        # From the nearer side, so that small probabilities keep their digits.
         other = ndtr((mu - places.thresholds[r]) / width) - ndtr(
             (mu - places.thresholds[r + 1]) / width
         )
-        seen[:, r] = np.where(below > 0.5, other, upper - below)
+        perceived[:, r] = np.where(below > 0.5, other, upper - below)
         below = upper
     e = types.reliability[:, None, None]
-    chance = e * seen[back.reshape(-1)] + (1.0 - e) * types.pi[types.spam][:, :, None]
+    chance = e * perceived[back.reshape(-1)] + (1.0 - e) * types.pi[types.spam][:, :, None]
     return np.log(np.maximum(chance, FLOOR))
 
 
 def tilt(weight: Floats, traits: Floats) -> Floats:
     r"""Return the nearest weights under which each trait has mean 0.
 
-    w_h proportional to weight_h exp(lambda . f_h), lambda such that sum_h w_h f_h = 0: the
-    weights nearest to the given ones in the sense of KL(w || weight). Newton on the convex
-    log partition function.
+    w_h proportional to weight_h exp(lambda . f_h) with lambda such that sum_h w_h f_h = 0:
+    the weights that minimise KL(w || weight). Newton's method on the convex log partition
+    function.
 
     Parameters
     ----------
@@ -217,30 +217,30 @@ def tilt(weight: Floats, traits: Floats) -> Floats:
     if not traits.shape[1]:
         return weight
     if not ((traits.min(axis=0) < 0) & (traits.max(axis=0) > 0)).all():
-        raise BadSetting("a trait of the types needs values on both sides of 0")
+        raise BadSetting("A trait of the types needs values on both sides of 0.")
     log_weight = np.log(weight)
-    at = np.zeros(traits.shape[1])
+    point = np.zeros(traits.shape[1])
 
-    def value(x: Floats) -> tuple[float, Floats]:
+    def evaluate(x: Floats) -> tuple[float, Floats]:
         score = log_weight + traits @ x
         top = float(score.max())
         w = np.exp(score - top)
         total = float(w.sum())
         return top + float(np.log(total)), w / total
 
-    height, tilted = value(at)
+    height, tilted = evaluate(point)
     for _ in range(200):
         slope = tilted @ traits
         if np.abs(slope).max() < 1e-13:
             break
         centred = traits - slope
         curve = (centred * tilted[:, None]).T @ centred
-        step = np.linalg.solve(curve + 1e-12 * np.eye(at.size), slope)
+        step = np.linalg.solve(curve + 1e-12 * np.eye(point.size), slope)
         size = 1.0
         while size > 1e-8:
-            lower, there = value(at - size * step)
+            lower, lower_tilted = evaluate(point - size * step)
             if lower <= height + 1e-15 * abs(height):
                 break
             size *= 0.5
-        at, height, tilted = at - size * step, lower, there
+        point, height, tilted = point - size * step, lower, lower_tilted
     return tilted

@@ -1,4 +1,4 @@
-"""Inference of annotator types: places of items, types of annotators, their frequencies."""
+"""Inference of annotator types: places of items, types of annotators, and their frequencies."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from venire.aggregation.annotator_types.grid import Places, Types, log_chances, 
 from venire.arrays import Floats, Ints, Longs, Shorts
 
 PSEUDO = 1.0
-"""Annotators more, spread over all types, so that none becomes impossible."""
+"""Additional annotators, spread over all types, so that no type becomes impossible."""
 TYPICAL = (0.0, 0.75, 1.0, 0.85)
-"""Bias, error, scale and reliability that everybody is taken to have at first."""
+"""Bias, error, scale and reliability of every annotator in the first state."""
 CHUNK = 4096
-"""Annotators whose probabilities over types are worked out at once."""
-KEPT = 8_000_000
+"""Annotators whose type probabilities are computed at once."""
+IN_MEMORY = 8_000_000
 """Annotators times types up to which these stay in memory for a second use: 64 MB."""
 
 
 class State(NamedTuple):
-    """Frequencies of types, of positions and difficulties, and what they say of each label."""
+    """Frequencies of types, positions and difficulties, and the expected log-likelihoods."""
 
     weight: Floats
-    """[H]"""
+    """Frequency of each type [H]."""
     position: Floats
-    """[Z]"""
+    """Frequency of each position [Z]."""
     difficulty: Floats
-    """[D]"""
+    """Frequency of each difficulty [D]."""
     evidence: Floats
-    """[N, label, T] sum_h R_nh ln P_h(label | place)."""
+    """E_n(label, place) = sum_h R_nh ln P_h(label | place) [N, label, T]."""
     divergence: float
     """sum_n KL(R_n || weight)."""
 
@@ -50,7 +50,12 @@ class Problem:
     places: Places
     types: Types
     prior: Floats | None
-    """Of the grades [K], spread over the positions; None where it is learnt."""
+    """Prior of the grades [K], spread over the positions; None where it is learnt."""
+
+    @property
+    def blocks(self) -> Longs:
+        """Judgments before each item."""
+        return self.indptr
 
     @cached_property
     def chances(self) -> Floats:
@@ -59,43 +64,43 @@ class Problem:
 
     @cached_property
     def users(self) -> list[Longs]:
-        """Who ever gave each label: nothing is worked out for labels that somebody never gives."""
+        """The annotators who gave each label; nothing is computed for the others."""
         size = self.types.pi.shape[1]
         return [np.unique(self.annotator[self.label == k]).astype(np.int64) for k in range(size)]
 
-    def among(self, k: int, at: slice) -> Longs:
+    def find_users(self, k: int, chunk: slice) -> Longs:
         """Return the annotators of a chunk who gave a label."""
-        low, high = np.searchsorted(self.users[k], (at.start, at.stop))
+        low, high = np.searchsorted(self.users[k], (chunk.start, chunk.stop))
         return self.users[k][low:high]
 
     @cached_property
     def traits(self) -> Floats:
-        """What has mean 0 over the types [H, F]: reliability times bias, and times ln scale."""
+        """Traits with mean 0 over the types [H, F]: reliability times bias, and times ln scale."""
         e = self.types.reliability
         columns = [e * self.types.bias, e * np.log(self.types.scale)]
         return np.array([column for column in columns if np.ptp(column) > 0]).reshape(-1, e.size).T
 
     @cached_property
     def window(self) -> tuple[Longs, Longs]:
-        """First and past-the-last place of each item; where its grade is known, that grade."""
+        """First place of each item and one past its last; a known grade limits them."""
         d = self.places.difficulties.size
         low = np.zeros(self.known.size, np.int64)
         high = np.full(self.known.size, d * self.places.positions.size, np.int64)
-        there = self.known >= 0
-        low[there] = self.places.grades[self.known[there]] * d
-        high[there] = low[there] + d
+        held = self.known >= 0
+        low[held] = self.places.grades[self.known[held]] * d
+        high[held] = low[held] + d
         return low, high
 
     def begin(self) -> State:
-        """Return the start: everybody typical, every place as likely."""
+        """Return the first state: every annotator is typical, every place equally likely."""
         z, d = self.places.positions.size, self.places.difficulties.size
         bias, error, scale, reliability = TYPICAL
         size = self.types.pi.shape[1]
-        one = Types(
+        typical = Types(
             np.array([bias]), np.array([error]), np.array([scale]), np.array([reliability]),
             np.zeros(1, np.int64), np.full((1, size), 1.0 / size), ("uniform",),
         )  # fmt: skip
-        evidence = np.repeat(log_chances(one, self.places), self.n_annotators, axis=0)
+        evidence = np.repeat(log_chances(typical, self.places), self.n_annotators, axis=0)
         weight = tilt(np.full(self.types.count, 1.0 / self.types.count), self.traits)
         position = np.full(z, 1.0 / z)
         if self.prior is not None:
@@ -105,14 +110,14 @@ class Problem:
             position = position / position.sum()
         return State(weight, position, np.full(d, 1.0 / d), evidence, 0.0)
 
-    def log_prior(self, state: State) -> Floats:
+    def compute_log_prior(self, state: State) -> Floats:
         """Return ln p(place) [T]."""
         both = state.position[:, None] * state.difficulty[None, :]
         log: Floats = np.log(both).reshape(-1)
         return log
 
     def sweep(self, state: State, shard: loop.Shard) -> tuple[Any, ...]:
-        """Return expected counts, expected places and the bound of a shard."""
+        """Return expected counts, expected places and the log normaliser of a shard."""
         from venire.aggregation.kernels.types import sweep
 
         return sweep(
@@ -122,83 +127,83 @@ class Problem:
             shard.start,
             shard.stop,
             state.evidence,
-            self.log_prior(state),
+            self.compute_log_prior(state),
             *self.window,
         )
 
     def reduce(
         self, state: State, parts: Iterable[tuple[Any, ...]]
     ) -> tuple[tuple[Floats, Floats], float]:
-        """Add the shards up in their order."""
+        """Add the shards in their order."""
         counts = np.zeros_like(state.evidence)
-        taken = np.zeros(state.position.size * state.difficulty.size)
-        bound = -state.divergence
+        places = np.zeros(state.position.size * state.difficulty.size)
+        elbo = -state.divergence
         for part in parts:
             counts += part[0]
-            taken += part[1]
-            bound += part[2]
-        return (counts, taken), bound
+            places += part[1]
+            elbo += part[2]
+        return (counts, places), elbo
 
     def update(self, state: State, sums: tuple[Floats, Floats]) -> State:
-        """Return the state with types given places, then how frequent each is."""
-        counts, taken = sums
+        """Return the next state: types given places, then the frequencies of both."""
+        counts, places = sums
         z, d = state.position.size, state.difficulty.size
-        table = taken.reshape(z, d)
+        table = places.reshape(z, d)
         position = state.position
         if self.prior is None:
             position = table.sum(axis=1) + 1.0 / z
             position = position / position.sum()
         difficulty = table.sum(axis=0) + 1.0 / d
         difficulty = difficulty / difficulty.sum()
-        # Kept where they are few, made again where N x H would be large.
-        few = self.n_annotators * self.types.count <= KEPT
-        kept = list(self.responsibilities(state, counts)) if few else None
+        # Held in memory if few, computed again if N x H is large.
+        few = self.n_annotators * self.types.count <= IN_MEMORY
+        chunks = list(self.iterate_responsibilities(state, counts)) if few else None
         total = np.zeros(self.types.count)
-        for _, r, _ in kept or self.responsibilities(state, counts):
+        for _, r, _ in chunks or self.iterate_responsibilities(state, counts):
             total += r.sum(axis=0)
         weight = tilt(total + PSEUDO / self.types.count, self.traits)
         evidence = np.zeros_like(state.evidence)
-        # KL(R || weight): ln R is the score less its normaliser, under the weights so far.
+        # KL(R || weight): ln R is the score minus its normaliser, under the old weights.
         divergence = float(total @ (np.log(state.weight) - np.log(weight)))
-        for at, r, normaliser in kept or self.responsibilities(state, counts):
+        for chunk, r, normaliser in chunks or self.iterate_responsibilities(state, counts):
             for k, table in enumerate(self.chances):
-                who = self.among(k, at)
-                evidence[who, k] = r[who - at.start] @ table
-            divergence += float(np.vdot(counts[at], evidence[at])) - normaliser
+                who = self.find_users(k, chunk)
+                evidence[who, k] = r[who - chunk.start] @ table
+            divergence += float(np.vdot(counts[chunk], evidence[chunk])) - normaliser
         return State(weight, position, difficulty, evidence, divergence)
 
-    def responsibilities(
+    def iterate_responsibilities(
         self, state: State, counts: Floats
     ) -> Iterator[tuple[slice, Floats, float]]:
-        """Yield (annotators, R [n, H], sum of log normalisers) in chunks: never all of N x H."""
+        """Yield (annotators, R [n, H], sum of log normalisers) in chunks, to save memory."""
         log_weight = np.log(state.weight)
         for start in range(0, self.n_annotators, CHUNK):
-            at = slice(start, min(start + CHUNK, self.n_annotators))
-            score = np.tile(log_weight, (at.stop - at.start, 1))
+            chunk = slice(start, min(start + CHUNK, self.n_annotators))
+            score = np.tile(log_weight, (chunk.stop - chunk.start, 1))
             for k, table in enumerate(self.chances):
-                who = self.among(k, at)
+                who = self.find_users(k, chunk)
                 score[who - start] += counts[who, k] @ table.T
             top = score.max(axis=1, keepdims=True)
             score -= top
             np.exp(score, out=score)
             total = score.sum(axis=1, keepdims=True)
             score /= total
-            yield at, score, float(np.sum(top) + np.sum(np.log(total)))
+            yield chunk, score, float(np.sum(top) + np.sum(np.log(total)))
 
-    def people(
+    def describe_annotators(
         self, state: State, shares: Floats
     ) -> tuple[dict[str, tuple[Floats, Floats]], Floats]:
         """Return mean and sd of each trait [N], and the probability of kinds of spam [N, S].
 
-        ``right`` is the chance that a label is the grade, for grades as frequent as
-        ``shares`` says and the middle difficulty. Bias, error and scale are averaged over
-        the types that look, weighted by how often they do.
+        ``right`` is the probability that a label is the grade, for grades with the
+        frequencies ``shares`` [K] and the middle difficulty. Bias, error and scale are averaged
+        over the types that look, weighted by their reliability.
         """
         types, places = self.types, self.places
         middle = places.difficulties.size // 2
-        at = places.grades * places.difficulties.size + middle
+        grade_places = places.grades * places.difficulties.size + middle
         k = np.arange(places.grades.size)
-        right = np.exp(self.chances[k, :, at]).T @ shares
+        right = np.exp(self.chances[k, :, grade_places]).T @ shares
         e = types.reliability
         whole = np.stack([e, right], axis=1)
         looking = np.stack([types.bias, types.error, types.scale], axis=1)
@@ -207,7 +212,7 @@ class Problem:
         means = np.zeros((self.n_annotators, 5))
         squares = np.zeros_like(means)
         kinds = np.zeros((self.n_annotators, types.pi.shape[0]))
-        for rows, r, _ in self.responsibilities(state, self.counts(state)):
+        for rows, r, _ in self.iterate_responsibilities(state, self.expect_counts(state)):
             means[rows, :2], squares[rows, :2] = r @ whole, r @ whole**2
             weight = r * (e + 1e-9)
             weight /= weight.sum(axis=1, keepdims=True)
@@ -219,7 +224,7 @@ class Problem:
         traits = {name: (means[:, i], sd[:, i]) for i, name in enumerate(names)}
         return traits, kinds / np.maximum(total, 1e-300)
 
-    def counts(self, state: State) -> Floats:
+    def expect_counts(self, state: State) -> Floats:
         """Return the expected counts [N, label, T] at a state."""
         (counts, _), _ = self.reduce(state, [self.sweep(state, loop.Shard(0, self.known.size))])
         return counts

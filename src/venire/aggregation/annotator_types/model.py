@@ -1,30 +1,30 @@
-"""Annotator types: each annotator is one of a grid of types, how frequent each is is learnt."""
+"""Annotator types: every annotator has one type of a grid, whose frequencies are learnt."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
 from venire.aggregation import base, loop
-from venire.aggregation.annotator_types.descriptions import favourites, words
-from venire.aggregation.annotator_types.grid import GRIDS, SPAM, places_of, types_of
+from venire.aggregation.annotator_types.descriptions import describe_type, find_favourites
+from venire.aggregation.annotator_types.grid import GRIDS, SPAM, build_places, build_types
 from venire.aggregation.annotator_types.inference import Problem, State
-from venire.aggregation.posterior import Posterior, bounds_frame
-from venire.arrays import Floats
-from venire.engine import Engine, default_engine
+from venire.aggregation.posterior import Posterior
+from venire.aggregation.result import build_annotators, build_difficulty, build_posterior
+from venire.arrays import Floats, Shorts
+from venire.engine import Engine
 from venire.errors import BadSetting
-from venire.progress import Event, Progress, silent
+from venire.progress import Progress, silent
+from venire.settings import setting
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
-from venire.tables.schema import PAIR
-
-NAME = "annotator-types"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotatorTypes:
+class AnnotatorTypes(loop.IterativeModel):
     r"""Annotator types: nonparametric empirical Bayes for ordinal labels.
 
     .. math::
@@ -32,32 +32,14 @@ class AnnotatorTypes:
         - \Phi\Bigl(\frac{b_{r-1} - \mu}{s_h d}\Bigr)\Bigr] + (1 - e_h) \pi_{h r}, \quad
         \mu = \bar v + c_h (z - \bar v) + a_h
 
-    An item has a position z on the scale and a difficulty d, an annotator a type h: bias a,
-    error s, scale c, reliability e and a spam distribution. Both are on grids, so nothing is
-    approximated but their independence (mean field). The frequencies of types are learnt and
-    tilted so that, weighted by reliability, bias and ln c have mean 0: this fixes where 0 is.
+    An item has a position z on the scale and a difficulty d. An annotator has a type h: bias a,
+    error s, scale c, reliability e and a spam distribution. Both are on grids, so the only
+    approximation is their independence (mean field). The frequencies of types are learnt, and
+    tilted so that bias and ln c, weighted by reliability, have mean 0: this identifies 0.
 
     Source: Kiefer and Wolfowitz (1956) and Laird, "Nonparametric maximum likelihood
     estimation of a mixing distribution" (JASA 1978) for the frequencies on a grid; the
     thresholds and spam of Lakshminarayanan and Teh (arXiv:1305.0015).
-
-    Parameters
-    ----------
-    grid : "fine", "halves" or "grades"
-        Positions of items: about 21, grades and half-grades, or the grades only.
-    difficulties : str
-        Factors of everybody's error, with commas between.
-    bias, scale : bool
-        Whether annotators differ in these.
-    spam : str
-        Kinds of spam, with commas between: ``uniform``, ``observed`` (as often as labels
-        occur), ``one-label`` (one type for each label).
-    grade_prior : str
-        Of the position: "uniform", "learnt", or one number a grade with commas between.
-    tolerance : float
-        Stop when the bound changes by less.
-    max_iterations : int
-    shards : int, optional
 
     Examples
     --------
@@ -69,43 +51,66 @@ class AnnotatorTypes:
     [0.0, 2.0]
     """
 
-    grid: str = "fine"
-    difficulties: str = "0.6,1,1.7"
-    bias: bool = True
-    scale: bool = True
-    spam: str = "uniform,observed,one-label"
-    grade_prior: str = "uniform"
-    tolerance: float = 0.1
-    max_iterations: int = 1000
-    shards: int | None = None
+    grid: str = setting(
+        "fine",
+        words="Positions of items. fine: about 21, including every grade; halves: grades and "
+        "half-grades; grades: only the grades.",
+        choices=GRIDS,
+    )
+    difficulties: str = setting(
+        "0.6,1,1.7",
+        words="Factors > 0 of the error of all annotators, separated by commas. Every item has "
+        "one of them.",
+    )
+    bias: bool = setting(True, words="Whether annotators differ in bias (lenient or strict).")
+    scale: bool = setting(
+        True, words="Whether annotators differ in scale (compress or stretch the scale)."
+    )
+    spam: str = setting(
+        ",".join(SPAM),
+        words="Kinds of spam, separated by commas. uniform: any label; observed: labels as often "
+        "as they occur; one-label: always the same label, one type per label.",
+    )
+    grade_prior: str = base.declare_grade_prior("uniform")
+    tolerance: float = loop.declare_tolerance(0.1, "ELBO")
+    max_iterations: int = loop.declare_max_iterations()
+    shards: int | None = loop.declare_shards()
+    name: ClassVar[str] = "annotator-types"
+    objective: ClassVar[str] = "ELBO"
 
     def __post_init__(self) -> None:
-        loop.check_settings(self)
-        if self.grid not in GRIDS:
-            raise BadSetting(f"grid is one of {', '.join(GRIDS)}, not {self.grid!r}")
-        base.grade_prior(self.grade_prior, None)
-        unknown = set(self._spam()) - set(SPAM)
-        if unknown or not self._spam():
-            raise BadSetting(f"spam is made of {', '.join(SPAM)}, not {self.spam!r}")
-        self._difficulties()
+        super().__post_init__()
+        base.parse_grade_prior(self.grade_prior, None)
+        unknown = set(self._parse_spam()) - set(SPAM)
+        if unknown or not self._parse_spam():
+            raise BadSetting(
+                f"must be one or more of {', '.join(SPAM)}, separated by commas "
+                f"(got {self.spam!r})",
+                argument="spam",
+                value=self.spam,
+            )
+        self._parse_difficulties()
 
     @property
     def bound_rises(self) -> bool:
-        """Whether the bound never falls: the tilt may cost some of it."""
+        """Whether the ELBO never falls: the tilt may lower it."""
         return not (self.bias or self.scale)
 
-    def _spam(self) -> tuple[str, ...]:
+    def _parse_spam(self) -> tuple[str, ...]:
         parts = [part.strip() for part in self.spam.split(",") if part.strip()]
         return tuple(dict.fromkeys(parts))
 
-    def _difficulties(self) -> Floats:
+    def _parse_difficulties(self) -> Floats:
         try:
             values = np.array([float(part) for part in self.difficulties.split(",")])
         except ValueError:
             values = np.array([0.0])
         if not np.isfinite(values).all() or (values <= 0).any():
             raise BadSetting(
-                f"difficulties are numbers above 0 such as 0.6,1,1.7, not {self.difficulties!r}"
+                "must be numbers > 0, separated by commas, for example 0.6,1,1.7 "
+                f"(got {self.difficulties!r})",
+                argument="difficulties",
+                value=self.difficulties,
             )
         return np.unique(values)
 
@@ -120,62 +125,25 @@ class AnnotatorTypes:
         progress: Progress = silent,
     ) -> Posterior:
         """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
-        from venire.aggregation.kernels import types
-        from venire.compilation import is_compiled
+        from venire.aggregation.kernels.types import infer_grades, sweep
 
-        base.same_model(start, NAME, judgments)
-        codes, size = judgments.codes, judgments.scale.size
-        known, notes = base.known_grades(judgments, gold)
-        observed = np.bincount(codes.label, minlength=size) + 1.0
-        problem = Problem(
-            codes.indptr,
-            codes.annotator,
-            codes.label,
-            known,
-            codes.n_annotators,
-            places_of(judgments.scale, self.grid, self._difficulties()),
-            types_of(
-                size, observed / observed.sum(), self._spam(), bias=self.bias, scale=self.scale
-            ),
-            base.grade_prior(self.grade_prior, size),
-        )
-        if not is_compiled(types.sweep):
-            progress(Event("compiling, once", 0, None))
+        base.check_start(self, judgments, start)
+        codes, scale = judgments.codes, judgments.scale
+        known, notes = base.find_known_grades(judgments, gold)
+        problem = self._make_problem(judgments, known)
+        places = problem.places
         state = problem.begin()
         if start is not None:
-            state = _warm(state, start, judgments)
-        fit = loop.iterate(
-            state,
-            loop.cut(codes.indptr, self.shards),
-            problem.sweep,
-            problem.reduce,
-            problem.update,
-            engine=engine or default_engine(),
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
-            progress=progress,
-            task=NAME,
-        )
-        return self._finish(judgments, problem, fit, seed, notes)
-
-    def _finish(
-        self,
-        judgments: Judgments,
-        problem: Problem,
-        fit: loop.Fit,
-        seed: int,
-        notes: tuple[str, ...],
-    ) -> Posterior:
-        from venire.aggregation.kernels.types import posterior
-
-        codes, scale, places = judgments.codes, judgments.scale, problem.places
-        state: State = fit.state
-        grades, mean, sd, hard = posterior(
+            state = _continue_state(state, start, judgments)
+        loop.announce_compilation(sweep, progress)
+        fit = loop.run(problem, state, self, engine=engine, progress=progress)
+        state = fit.state
+        grades, mean, sd, difficulty = infer_grades(
             codes.indptr,
             codes.annotator,
             codes.label,
             state.evidence,
-            problem.log_prior(state),
+            problem.compute_log_prior(state),
             *problem.window,
             places.position,
             places.difficulty,
@@ -186,28 +154,42 @@ class AnnotatorTypes:
         )
         steps = np.diff(scale.array())
         unit = float(steps.mean()) if steps.size else 1.0
-        order = base.item_order(codes)
         shares = grades.mean(axis=0) if len(grades) else np.full(scale.size, 1.0 / scale.size)
-        confusion = base.confusion(codes, grades)
-        return Posterior(
-            model=NAME,
-            scale=scale,
-            items=base.items_frame(codes, order, unit * mean, unit * sd),
-            probabilities=grades[order],
-            annotators=self._people(judgments, problem, state, shares, unit),
-            confusions=lambda: confusion,
-            difficulty=codes.items.select(PAIR).with_columns(
-                pl.Series("inverse_difficulty", 1.0 / np.maximum(hard, 1e-9))
-            )[order],
-            bounds=bounds_frame([fit.bounds]),
-            converged=fit.converged,
-            settings=base.settings_of(self),
+        return build_posterior(
+            self,
+            judgments,
             seed=seed,
-            notes=(*judgments.notes, *notes, *base.loop_notes([fit], 0)),
+            probabilities=grades,
+            mean=unit * mean,
+            sd=unit * sd,
+            annotators=self._describe_annotators(judgments, problem, state, shares, unit),
+            difficulty=build_difficulty(codes, 1.0 / np.maximum(difficulty, 1e-9)),
+            fits=[fit],
+            notes=notes,
             state={"state": state, "annotators": codes.annotators},
         )
 
-    def _people(
+    def _make_problem(self, judgments: Judgments, known: Shorts) -> Problem:
+        codes, size = judgments.codes, judgments.scale.size
+        observed = np.bincount(codes.label, minlength=size) + 1.0
+        return Problem(
+            codes.indptr,
+            codes.annotator,
+            codes.label,
+            known,
+            codes.n_annotators,
+            build_places(judgments.scale, self.grid, self._parse_difficulties()),
+            build_types(
+                size,
+                observed / observed.sum(),
+                self._parse_spam(),
+                bias=self.bias,
+                scale=self.scale,
+            ),
+            base.parse_grade_prior(self.grade_prior, size),
+        )
+
+    def _describe_annotators(
         self,
         judgments: Judgments,
         problem: Problem,
@@ -215,13 +197,13 @@ class AnnotatorTypes:
         shares: Floats,
         unit: float,
     ) -> pl.DataFrame:
-        """Return what is known of each annotator: means and sds over the types, and words."""
-        traits, kinds = problem.people(state, shares)
+        """Return mean and sd of the traits of each annotator, and their type in words."""
+        traits, kinds = problem.describe_annotators(state, shares)
         e, a, s, c = (traits[name][0] for name in ("reliability", "bias", "error", "scale"))
-        favourite = favourites(kinds, problem.types.names, judgments.scale.names)
-        said = [words(*row) for row in zip(a, s, c, e, favourite, strict=True)]
+        favourites = find_favourites(kinds, problem.types.names, judgments.scale.names)
+        types = [describe_type(*row) for row in zip(a, s, c, e, favourites, strict=True)]
         right, right_sd = traits["right"]
-        frame = base.annotators_frame(
+        frame = build_annotators(
             judgments.codes,
             expertise=right,
             expertise_sd=right_sd,
@@ -232,22 +214,19 @@ class AnnotatorTypes:
             error=unit * s,
             scale=c,
         )
-        return frame.with_columns(pl.Series("type", said, dtype=pl.String))
+        return frame.with_columns(pl.Series("type", types, dtype=pl.String))
 
 
-def _warm(state: State, start: Posterior, judgments: Judgments) -> State:
-    """Return the state with what was known of the annotators that were there before."""
+def _continue_state(state: State, start: Posterior, judgments: Judgments) -> State:
+    """Return the state with what an earlier result knew about the annotators."""
     earlier: State = start.state["state"]
-    same = (
+    has_same_grid = (
         earlier.weight.size == state.weight.size
         and earlier.evidence.shape[1:] == state.evidence.shape[1:]
     )
-    if not same:
-        return state  # another grid
-    new, old = base.align(
-        pl.DataFrame({"annotator_id": judgments.codes.annotators}),
-        pl.DataFrame({"annotator_id": start.state["annotators"]}),
-    )
+    if not has_same_grid:
+        return state
+    new, old = base.align_annotators(judgments.codes.annotators, start.state["annotators"])
     evidence = state.evidence.copy()
     evidence[new] = earlier.evidence[old]
     return earlier._replace(evidence=evidence, divergence=0.0)

@@ -1,1 +1,1 @@
-"""Inferred grades checked against known ones."""
+"""Inferred grades against known grades: scores and calibration."""

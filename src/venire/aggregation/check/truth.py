@@ -1,4 +1,4 @@
-"""How near inferred grades are to known ones."""
+"""Scores of inferred grades against known grades."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from venire.tables.schema import PAIR, counted, number_text
 
 @dataclass(frozen=True)
 class Truth:
-    """The source paper's three scores, and the share of right labels.
+    """The three scores of arXiv:1305.0015, and the share of right grades.
 
     Attributes
     ----------
     mse : float
         Mean squared error of the estimate.
     pearson : float or None
-        Correlation; None (undefined) where one side does not vary.
+        Correlation; None (undefined) if one side does not vary.
     ndcg : float
-        Mean over queries; gains 2^v - 1 with grades mapped to v = 1..K.
+        Mean over queries, with gains 2^v - 1 for the grades v = 1..K.
     accuracy : float
         Share of items whose most probable grade is the known one.
     items, queries : int
-        How many were compared.
+        Number of items and queries that were compared.
     notes : tuple of str
     """
 
@@ -42,14 +42,14 @@ class Truth:
     notes: tuple[str, ...] = ()
 
 
-def against_gold(posterior: Posterior, gold: Qrels) -> Truth:
-    r"""Score inferred grades against known ones.
+def score_against_gold(posterior: Posterior, gold: Qrels) -> Truth:
+    r"""Score inferred grades against known grades.
 
     .. math:: MSE = \frac1M \sum_m (z_m - \hat z_m)^2
 
-    Pearson's r over all pairs, and for each query the nDCG of its known pairs ranked by
-    the estimate (source: arXiv:1305.0015, section 4). Equal estimates keep the order in
-    which the pairs first occur in the judgments.
+    Pearson's r over all pairs, and per query the nDCG of its known pairs ranked by the
+    estimate (source: arXiv:1305.0015, section 4). Equal estimates keep the order in which
+    the pairs first occur in the judgments.
 
     Parameters
     ----------
@@ -68,24 +68,25 @@ def against_gold(posterior: Posterior, gold: Qrels) -> Truth:
     notes: tuple[str, ...] = ()
     if not both.height:
         raise NoOverlap(
-            f"none of the {len(gold):,} known pairs was judged; known: "
-            f"{_some(gold.frame)}; judged: {_some(frame)}"
+            f"None of the {len(gold):,} known pairs was judged. Known pairs: "
+            f"{_name_first(gold.frame)}; judged pairs: {_name_first(frame)}."
         )
     if both.height < len(gold):
         notes = (f"never judged and not scored: {counted(len(gold) - both.height, 'known pair')}",)
     truth = both["relevance"].cast(pl.Float64).to_numpy()
     estimate = both["estimate"].to_numpy()
-    off = both.filter(~pl.col("relevance").cast(pl.Float64).is_in(list(posterior.scale.values)))
-    if off.height:
-        query, doc = off.row(0)[:2]
+    on_scale = pl.col("relevance").cast(pl.Float64).is_in(list(posterior.scale.values))
+    off_scale = both.filter(~on_scale)
+    if off_scale.height:
+        query, doc = off_scale.row(0)[:2]
         raise DataError(
-            f"the known grade {number_text(off['relevance'][0])} of {query} {doc} is not on the "
-            f"scale {', '.join(posterior.scale.names)}",
+            f"The known grade {number_text(off_scale['relevance'][0])} of {query} {doc} is not on "
+            f"the scale {', '.join(posterior.scale.names)}.",
             hint='Pass the whole scale, for example `scale="0,1,2"`.',
             code="grade-off-scale",
         )
     rank = posterior.scale.index(truth) + np.float64(1.0)
-    ndcg = ndcg_by_query(both["query_id"], estimate, rank)
+    ndcg = score_queries(both["query_id"], estimate, rank)
     return Truth(
         mse=float(np.mean((estimate - truth) ** 2)),
         pearson=pearson(estimate, truth),
@@ -97,32 +98,32 @@ def against_gold(posterior: Posterior, gold: Qrels) -> Truth:
     )
 
 
-def _some(frame: pl.DataFrame) -> str:
+def _name_first(frame: pl.DataFrame) -> str:
     return ", ".join("/".join(map(str, row)) for row in frame.select(PAIR).head(3).iter_rows())
 
 
 def pearson(a: Floats, b: Floats) -> float | None:
-    """Return Pearson's r, or None where it is undefined: one value only on a side."""
+    """Return Pearson's r, or None where it is undefined because one side is constant."""
     if a.size < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return None
     return float(np.corrcoef(a, b)[0, 1])
 
 
-def ndcg_by_query(query: pl.Series, estimate: Floats, grade: Floats) -> Floats:
-    """Return nDCG of each query, gain 2^grade - 1 and discount 1 / log2(rank + 1).
+def score_queries(query: pl.Series, estimate: Floats, grade: Floats) -> Floats:
+    """Return the nDCG of each query, with gain 2^grade - 1 and discount 1 / log2(rank + 1).
 
     Parameters
     ----------
     query : polars.Series [n]
     estimate, grade : float64 [n]
-        What to rank by (ties keep their order), and the known grade from 1.
+        The ranking criterion (ties keep their order), and the known grade from 1.
     """
     code = (query.rank("dense") - 1).to_numpy().astype(np.int64)
     gain = 2.0**grade - 1.0
     start = np.concatenate([[0], np.cumsum(np.bincount(code))])
 
     def dcg(by: Floats) -> Floats:
-        # np.bincount adds in one order, where a group_by of threads would not.
+        # np.bincount adds in a fixed order; a group_by with threads would not.
         ranked = np.lexsort((-by, code))
         position = np.arange(1, code.size + 1) - start[code[ranked]]
         return np.bincount(code[ranked], gain[ranked] / np.log2(position + 1.0)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Counts over judgments."""
+"""Counts of labels, weighted counts, and pooling of adjacent violators."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from venire.compilation import jit
 
 
 @jit
-def soft_counts(
+def count_soft_votes(
     indptr: Longs,
     annotator: Ints,
     label: Shorts,
     grades: Floats,
     n_annotators: int,
 ) -> Floats:
-    """Return counts [N, grade, label]: each judgment weighted by its item's grade probabilities."""
+    """Return counts [N, grade, label], weighted by the grade probabilities of the items."""
     size = grades.shape[1]
     out = np.zeros((n_annotators, size, size))
     for m in range(indptr.size - 1):
@@ -27,7 +27,7 @@ def soft_counts(
 
 
 @jit
-def votes(indptr: Longs, label: Shorts, size: int) -> Floats:
+def count_votes(indptr: Longs, label: Shorts, size: int) -> Floats:
     """Return the number of judgments of each label [M, K]."""
     out = np.zeros((indptr.size - 1, size))
     for m in range(indptr.size - 1):
@@ -38,9 +38,14 @@ def votes(indptr: Longs, label: Shorts, size: int) -> Floats:
 
 @jit
 def pool_adjacent(above: Floats, weight: Floats) -> Floats:
-    """Return the nearest non-increasing rows, keeping each row's weighted sum.
+    """Return the nearest non-increasing rows; the weighted sum of each row stays.
 
     Pool-adjacent-violators (Ayer et al. 1955) on P(z > k) for k = 1..K-1.
+
+    Parameters
+    ----------
+    above : float64 [M, K - 1]
+    weight : float64 [K - 1]
     """
     rows, size = above.shape
     out = np.empty((rows, size))
@@ -62,9 +67,9 @@ def pool_adjacent(above: Floats, weight: Floats) -> Floats:
                 mass[blocks - 2] = total
                 length[blocks - 2] += length[blocks - 1]
                 blocks -= 1
-        at = 0
+        column = 0
         for block in range(blocks):
             for _ in range(length[block]):
-                out[i, at] = level[block]
-                at += 1
+                out[i, column] = level[block]
+                column += 1
     return out

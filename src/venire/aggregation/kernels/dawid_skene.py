@@ -1,4 +1,7 @@
-"""One expectation-maximisation sweep of Dawid-Skene over items, in probability space."""
+"""One expectation-maximisation sweep of Dawid-Skene over items, in probability space.
+
+P(z_m = k | labels) proportional to p_k prod_n theta_n(r_nm | k)
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,13 @@ from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.compilation import jit
 
 RESCALE = 16
-"""Factors multiplied before rescaling: with the floor of 1e-12 none underflows before."""
+"""Factors multiplied before rescaling: with the floor of 1e-12 their product does not underflow."""
 FAINT = 1e-100
-"""A grade this much less likely than the others could underflow in the next 16 factors."""
+"""A grade that is less likely than the others by this factor could underflow in the next 16."""
 
 
 @jit
-def grades_in_logs(
+def infer_in_logs(
     first: int,
     last: int,
     annotator: Ints,
@@ -28,7 +31,7 @@ def grades_in_logs(
     prior: Floats,
     p: Floats,
 ) -> float:
-    """Fill p with the grade probabilities of one item; return the log likelihood; in logarithms."""
+    """Fill p with the grade probabilities of an item, in logs; return the log-likelihood."""
     size = prior.size
     for k in range(size):
         p[k] = math.log(prior[k])
@@ -50,17 +53,17 @@ class Kernels(NamedTuple):
     """The compiled loops for one number of grades."""
 
     sweep: Callable[..., Any]
-    """Return expected counts [N, label, grade], expected grades [K], log likelihood."""
+    """Return expected counts [N, label, grade], expected grades [K] and log-likelihood."""
     posterior: Callable[..., Any]
     """Return the grade probabilities of all items [M, K]."""
 
 
 @lru_cache
-def kernels(size: int) -> Kernels:
-    """Return the loops for K grades; with K known when compiling they run twice as fast."""
+def compile_kernels(size: int) -> Kernels:
+    """Return the loops for K grades; with K as a compile-time constant they are twice as fast."""
 
     @jit
-    def item_grades(
+    def infer_item(
         first: int,
         last: int,
         annotator: Ints,
@@ -84,8 +87,8 @@ def kernels(size: int) -> Kernels:
                     total += p[k]
                     least = min(least, p[k])
                 if least < FAINT * total:
-                    # It may come back: later labels can outweigh the first.
-                    return grades_in_logs(first, last, annotator, label, confusion, prior, p)
+                    # Later labels can outweigh the first, so that it must not become 0.
+                    return infer_in_logs(first, last, annotator, label, confusion, prior, p)
                 log_scale += math.log(total)
                 for k in range(size):
                     p[k] /= total
@@ -112,26 +115,26 @@ def kernels(size: int) -> Kernels:
         flat = counts.reshape(-1)
         grades = np.zeros(size)
         p = np.empty(size)
-        bound = 0.0
+        log_likelihood = 0.0
         for m in range(start, stop):
             first = indptr[m]
             last = indptr[m + 1]
             if known[m] >= 0:
                 g = known[m]
-                bound += math.log(prior[g])
+                log_likelihood += math.log(prior[g])
                 grades[g] += 1.0
                 for j in range(first, last):
                     counts[annotator[j], label[j], g] += 1.0
-                    bound += math.log(confusion[annotator[j], label[j], g])
+                    log_likelihood += math.log(confusion[annotator[j], label[j], g])
                 continue
-            bound += item_grades(first, last, annotator, label, confusion, prior, p)
+            log_likelihood += infer_item(first, last, annotator, label, confusion, prior, p)
             for k in range(size):
                 grades[k] += p[k]
             for j in range(first, last):
                 row = (np.int64(annotator[j]) * size + label[j]) * size
                 for k in range(size):
                     flat[row + k] += p[k]
-        return counts, grades, bound
+        return counts, grades, log_likelihood
 
     @jit
     def posterior(
@@ -147,7 +150,7 @@ def kernels(size: int) -> Kernels:
             if known[m] >= 0:
                 out[m, known[m]] = 1.0
             else:
-                item_grades(indptr[m], indptr[m + 1], annotator, label, confusion, prior, out[m])
+                infer_item(indptr[m], indptr[m + 1], annotator, label, confusion, prior, out[m])
         return out
 
     return Kernels(sweep, posterior)

@@ -1,4 +1,4 @@
-"""Gamma distributions: maximum likelihood, and their part of a variational bound."""
+"""Gamma distributions: maximum likelihood, and their part of the evidence lower bound (ELBO)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def gamma_shape(mean: float, mean_log: float, *, low: float = 1e-3, high: float 
     """Return the shape alpha with ln(alpha) - psi(alpha) = ln(mean) - mean_log.
 
     The rate is then alpha / mean. Newton on 1/alpha as in Minka, "Estimating a Gamma
-    distribution" (2002), kept within [low, high]: equal values have no finite shape.
+    distribution" (2002), limited to [low, high]: equal values have no finite shape.
     """
     from scipy.special import polygamma, psi
 
@@ -28,19 +28,19 @@ def gamma_shape(mean: float, mean_log: float, *, low: float = 1e-3, high: float 
         ) / (slope)
         if inverse <= 1.0 / high:
             return high
-        following = 1.0 / inverse
-        if following <= low:
+        next_alpha = 1.0 / inverse
+        if next_alpha <= low:
             return low
-        if abs(following - alpha) <= 1e-14 * alpha:
-            return following
-        alpha = following
+        if abs(next_alpha - alpha) <= 1e-14 * alpha:
+            return next_alpha
+        alpha = next_alpha
     return alpha
 
 
-def gamma_bound(shape: Floats, rate: Floats, gap: Floats, alpha: float, beta: float) -> float:
+def gamma_elbo(shape: Floats, rate: Floats, gap: Floats, alpha: float, beta: float) -> float:
     """Return sum of E_q[ln Gamma(alpha, beta)] + H[q] for q = Gamma(shape, rate).
 
-    ``gap`` is psi(shape) - ln(shape), which the sweep has already needed.
+    ``gap`` is psi(shape) - ln(shape), which the sweep has computed already.
     """
     from scipy.special import gammaln
 

@@ -1,4 +1,9 @@
-"""One sweep of GLAD over items: grades, one safe step of each difficulty, annotator gradients."""
+"""One sweep of GLAD over items: grades, one safe step per difficulty, gradients of abilities.
+
+    P(r_nm = z_m) = s(alpha_n beta_m), P(r_nm = l != z_m) = (1 - s(alpha_n beta_m)) / (K - 1)
+
+with s the logistic function, ability alpha_n of annotator n and ease beta_m of item m.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +31,7 @@ def sigmoid(x: float) -> float:
 
 
 @jit
-def item_grades(
+def infer_item(
     first: int,
     last: int,
     annotator: Ints,
@@ -37,7 +42,7 @@ def item_grades(
     known: int,
     p: Floats,
 ) -> float:
-    """Fill p with the grade probabilities of one item; return the log likelihood.
+    """Fill p with the grade probabilities of one item; return the log-likelihood.
 
     ln P(label | grade) is ln s(x) where they agree and ln((1 - s(x)) / (K - 1)) where not,
     x = alpha_n beta_m; the two differ by x + ln(K - 1).
@@ -82,35 +87,40 @@ def sweep(
     known: Shorts,
     prior_log_beta: float,
 ) -> tuple[Floats, Floats, Floats, Floats, float]:
-    """Return new log beta, gradient and curvature bound of alpha, expected grades, bound."""
+    """Return new log beta, gradient and curvature of alpha, expected grades, log-likelihood.
+
+    The curvature is an upper limit: 1/4 for each logistic function.
+    """
     size = log_prior.size
     new_log_beta = np.empty(stop - start)
     gradient = np.zeros(alpha.size)
     curvature = np.zeros(alpha.size)
     grades = np.zeros(size)
     p = np.empty(size)
-    bound = 0.0
+    log_likelihood = 0.0
     for m in range(start, stop):
         first = indptr[m]
         last = indptr[m + 1]
         b = log_beta[m]
         beta = math.exp(b)
-        bound += item_grades(first, last, annotator, label, alpha, beta, log_prior, known[m], p)
-        bound -= 0.5 * (b - prior_log_beta) ** 2
+        log_likelihood += infer_item(
+            first, last, annotator, label, alpha, beta, log_prior, known[m], p
+        )
+        log_likelihood -= 0.5 * (b - prior_log_beta) ** 2
         for k in range(size):
             grades[k] += p[k]
-        # Newton on ln(beta), halved until the expected log likelihood does not fall.
+        # Newton step of ln(beta), halved until the expected log-likelihood does not fall.
         value = -0.5 * (b - prior_log_beta) ** 2
         slope = prior_log_beta - b
-        bend = -1.0
+        curve = -1.0
         for j in range(first, last):
             x = alpha[annotator[j]] * beta
             s = sigmoid(x)
             w = p[label[j]]
             value += w * x - softplus(x)
             slope += (w - s) * x
-            bend += (w - s) * x - s * (1.0 - s) * x * x
-        step = slope / max(-bend, 0.5)
+            curve += (w - s) * x - s * (1.0 - s) * x * x
+        step = slope / max(-curve, 0.5)
         step = min(max(step, -1.0), 1.0)
         for _ in range(6):
             trial = b + step
@@ -129,11 +139,11 @@ def sweep(
             n = annotator[j]
             gradient[n] += (p[label[j]] - sigmoid(alpha[n] * beta)) * beta
             curvature[n] += 0.25 * beta * beta
-    return new_log_beta, gradient, curvature, grades, bound
+    return new_log_beta, gradient, curvature, grades, log_likelihood
 
 
 @jit
-def posterior(
+def infer_grades(
     indptr: Longs,
     annotator: Ints,
     label: Shorts,
@@ -145,7 +155,7 @@ def posterior(
     """Return the grade probabilities of all items [M, K]."""
     out = np.empty((indptr.size - 1, log_prior.size))
     for m in range(indptr.size - 1):
-        item_grades(
+        infer_item(
             indptr[m],
             indptr[m + 1],
             annotator,

@@ -1,8 +1,10 @@
 """One sweep of minimax conditional entropy over items.
 
-P(k | c, n, m) is proportional to exp(sigma_n(c, k)) * exp(tau_m(c, k)): both factors are
-taken once an annotator and once an item, so that a judgment costs products only, and its
-K x K table is never kept.
+    P(r_nm = k | z_m = c) = exp(sigma_n(c, k) + tau_m(c, k))
+                            / sum_l exp(sigma_n(c, l) + tau_m(c, l))
+
+with grade c, label k, annotator n and item m. exp(sigma_n) is computed once per annotator and
+exp(tau_m) once per item, so that a judgment costs products only; its K x K table is not stored.
 """
 
 from __future__ import annotations
@@ -14,33 +16,35 @@ import numpy as np
 from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.compilation import jit
 
-LEAST = 1e-140
-"""No factor is taken for smaller: the product of two is still a number."""
+FLOOR = 1e-140
+"""Smallest factor, so that the product of two does not underflow."""
 
 
 @jit
-def expand(tau: Floats, ordinal: bool, table: Floats) -> None:
-    """Fill table [grade, label] with the exponentials of an item's terms, rows up to 1."""
-    size = table.shape[0]
+def exponentiate(tau: Floats, ordinal: bool, exp_tau: Floats) -> None:
+    """Fill exp_tau [grade, label] with exp(tau_m), scaled so that the largest of each row is 1.
+
+    Ordinal: tau_m(c, k) = sum over thresholds s of +-u_s(c >= s), + where k >= s.
+    """
+    size = exp_tau.shape[0]
     for c in range(size):
         top = -math.inf
         if ordinal:
-            # sum over thresholds s of +-u_s(c >= s): the sign is that of label >= s.
             total = 0.0
             for s in range(1, size):
                 total -= tau[2 * (s - 1) + (1 if c >= s else 0)]
-            table[c, 0] = total
+            exp_tau[c, 0] = total
             top = total
             for k in range(1, size):
                 total += 2.0 * tau[2 * (k - 1) + (1 if c >= k else 0)]
-                table[c, k] = total
+                exp_tau[c, k] = total
                 top = max(top, total)
         else:
             for k in range(size):
-                table[c, k] = tau[c * size + k]
-                top = max(top, table[c, k])
+                exp_tau[c, k] = tau[c * size + k]
+                top = max(top, exp_tau[c, k])
         for k in range(size):
-            table[c, k] = max(math.exp(table[c, k] - top), LEAST)
+            exp_tau[c, k] = max(math.exp(exp_tau[c, k] - top), FLOOR)
 
 
 @jit
@@ -68,28 +72,45 @@ def climb(
     tau: Floats,
     gradient: Floats,
     weight: Floats,
-    penalty: float,
+    beta: float,
     ordinal: bool,
-    pairs: Floats,
+    curvature: Floats,
     matrix: Floats,
     step: Floats,
 ) -> None:
-    """Move an item's terms uphill by one step that cannot overshoot.
+    """Move the terms tau_m of an item uphill by one step that cannot overshoot.
 
     The curvature of a log normaliser over K labels is at most (I - 11'/K) / 2
-    (Böhning and Lindsay 1988); a Newton step with that in its place never goes too far.
+    (Böhning and Lindsay 1988); a Newton step with that curvature never overshoots.
+
+    Parameters
+    ----------
+    tau : float64 [D]
+        Changed in place.
+    gradient : float64 [grade, label]
+        Of the expected log-likelihood of the labels of the item.
+    weight : float64 [K]
+        Expected number of judgments of each grade.
+    beta : float
+        Penalty.
+    ordinal : bool
+    curvature : float64 [K - 1, K - 1]
+        Between thresholds, at most.
+    matrix : float64 [D, D]
+    step : float64 [D]
+        Work space.
     """
     size = gradient.shape[0]
     if not ordinal:
         for c in range(size):
             for k in range(size):
-                at = c * size + k
-                tau[at] += (gradient[c, k] - penalty * tau[at]) / (0.5 * weight[c] + penalty)
+                i = c * size + k
+                tau[i] += (gradient[c, k] - beta * tau[i]) / (0.5 * weight[c] + beta)
         return
     matrix[:, :] = 0.0
     for i in range(tau.size):
-        step[i] = -2.0 * penalty * tau[i]
-        matrix[i, i] = 2.0 * penalty
+        step[i] = -2.0 * beta * tau[i]
+        matrix[i, i] = 2.0 * beta
     for c in range(size):
         for s in range(1, size):
             i = 2 * (s - 1) + (1 if c >= s else 0)
@@ -97,9 +118,9 @@ def climb(
                 step[i] += gradient[c, k] if k >= s else -gradient[c, k]
             for t in range(1, s + 1):
                 j = 2 * (t - 1) + (1 if c >= t else 0)
-                matrix[i, j] += weight[c] * pairs[s - 1, t - 1]
+                matrix[i, j] += weight[c] * curvature[s - 1, t - 1]
                 if s != t:
-                    matrix[j, i] += weight[c] * pairs[s - 1, t - 1]
+                    matrix[j, i] += weight[c] * curvature[s - 1, t - 1]
     solve(matrix, step)
     for i in range(tau.size):
         tau[i] += step[i]
@@ -112,44 +133,49 @@ def sweep(
     label: Shorts,
     start: int,
     stop: int,
-    factor: Floats,  # [N, grade, label] exp(sigma), rows up to 1
+    exp_sigma: Floats,  # [N, grade, label], the largest of each row is 1
     tau: Floats,  # [M, D]
-    grades: Floats,  # [M, K]
+    q: Floats,  # [M, K] grade probabilities
     known: Shorts,  # [M], -1 where the grade is not known
     log_prior: Floats,  # [K]
     beta: float,
     steps: int,
-    hold: bool,  # keep the grades as they are
+    hold: bool,  # keep q as it is
     ordinal: bool,
-    pairs: Floats,  # [K - 1, K - 1] curvature between thresholds
+    curvature: Floats,  # [K - 1, K - 1] between thresholds, at most
 ) -> tuple[Floats, Floats, Floats, Floats, float]:
-    """Return tau and grades of the shard, gradient [N, K, K], weight [N, K], and the bound."""
-    size = factor.shape[1]
+    """Return new tau and q of the shard, gradient [N, K, K], weight [N, K] and the objective.
+
+    Gradient of sigma_n: sum over judgments of q_m(c) (1[k = r_nm] - P(k | c)); weight: sum of
+    q_m(c). Objective: sum_m ln sum_c p_c prod_n P(r_nm | c) - beta / 2 |tau_m|^2, the penalty
+    over all cells of the tables.
+    """
+    size = exp_sigma.shape[1]
     d = tau.shape[1]
     new_tau = tau[start:stop].copy()
-    new_grades = grades[start:stop].copy()
-    gradient = np.zeros(factor.shape)
-    weight = np.zeros((factor.shape[0], size))
-    most = 0
+    new_q = q[start:stop].copy()
+    gradient = np.zeros(exp_sigma.shape)
+    weight = np.zeros((exp_sigma.shape[0], size))
+    largest = 0
     for m in range(start, stop):
-        most = max(most, indptr[m + 1] - indptr[m])
-    chance = np.empty((most, size, size))  # of one item's judgments, used again for the next
-    table = np.empty((size, size))
+        largest = max(largest, indptr[m + 1] - indptr[m])
+    chance = np.empty((largest, size, size))  # P(k | c) of the judgments of one item
+    exp_tau = np.empty((size, size))
     slope = np.empty((size, size))
     mass = np.empty(size)
     matrix = np.empty((d if ordinal else 0, d if ordinal else 0))
     step = np.empty(d)
     score = np.empty(size)
-    bound = 0.0
+    objective = 0.0
     for m in range(start, stop):
         first = indptr[m]
         count = indptr[m + 1] - first
-        q = new_grades[m - start]
-        mine = new_tau[m - start]
+        q_m = new_q[m - start]
+        tau_m = new_tau[m - start]
         for k in range(size):
-            mass[k] = count * q[k]
+            mass[k] = count * q_m[k]
         for turn in range(steps + 1):
-            expand(mine, ordinal, table)
+            exponentiate(tau_m, ordinal, exp_tau)
             slope[:, :] = 0.0
             score[:] = log_prior
             for j in range(count):
@@ -158,23 +184,23 @@ def sweep(
                 for c in range(size):
                     total = 0.0
                     for k in range(size):
-                        value = factor[n, c, k] * table[c, k]
+                        value = exp_sigma[n, c, k] * exp_tau[c, k]
                         chance[j, c, k] = value
                         total += value
                     inverse = 1.0 / total
                     if turn < steps:
-                        scale = q[c] * inverse
+                        scale = q_m[c] * inverse
                         for k in range(size):
                             slope[c, k] -= scale * chance[j, c, k]
-                        slope[c, r] += q[c]
+                        slope[c, r] += q_m[c]
                     else:
                         for k in range(size):
                             chance[j, c, k] *= inverse
                         score[c] += math.log(chance[j, c, r])
             if turn < steps:
-                climb(mine, slope, mass, beta, ordinal, pairs, matrix, step)
+                climb(tau_m, slope, mass, beta, ordinal, curvature, matrix, step)
         if known[m] >= 0:
-            bound += score[known[m]]
+            objective += score[known[m]]
         else:
             top = score[0]
             for c in range(1, size):
@@ -182,20 +208,20 @@ def sweep(
             total = 0.0
             for c in range(size):
                 total += math.exp(score[c] - top)
-            bound += top + math.log(total)
+            objective += top + math.log(total)
             if not hold:
                 for c in range(size):
-                    q[c] = math.exp(score[c] - top) / total
+                    q_m[c] = math.exp(score[c] - top) / total
         square = 0.0
         for i in range(d):
-            square += mine[i] * mine[i]
-        bound -= (beta if ordinal else 0.5 * beta) * square
+            square += tau_m[i] * tau_m[i]
+        objective -= (beta if ordinal else 0.5 * beta) * square
         for j in range(count):
             n = annotator[first + j]
             r = label[first + j]
             for c in range(size):
-                weight[n, c] += q[c]
+                weight[n, c] += q_m[c]
                 for k in range(size):
-                    gradient[n, c, k] -= q[c] * chance[j, c, k]
-                gradient[n, c, r] += q[c]
-    return new_tau, new_grades, gradient, weight, bound
+                    gradient[n, c, k] -= q_m[c] * chance[j, c, k]
+                gradient[n, c, r] += q_m[c]
+    return new_tau, new_q, gradient, weight, objective

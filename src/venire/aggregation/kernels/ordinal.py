@@ -1,8 +1,11 @@
 """One sweep of the ordinal discrete mixture over a shard of items.
 
-For each category of items: q(x, y) of every judgment, q(z) of every item, q(delta) of the
-category, and the sums that the annotators' q(tau) and epsilon need; with the bound at the
-state the sweep started from and the fresh q(x, y).
+    z_m ~ N(mu_0, 1 / lambda), x_nm ~ N(z_m, 1 / (tau_n delta_c)), y_nm ~ Bernoulli(epsilon_n),
+    r_nm = k where b_{k-1} <= x_nm < b_k if y_nm = 1, else r_nm ~ pi
+
+For each category c of items: update q(x, y) of every judgment, q(z) of every item and q(delta)
+of the category, and sum what q(tau) and epsilon of the annotators need. The evidence lower elbo
+(ELBO) is that at the first state of the sweep with the new q(x, y).
 """
 
 from __future__ import annotations
@@ -25,9 +28,9 @@ def sweep(
     label: Shorts,  # [L]
     category_start: Longs,  # items of category c: [c]:[c+1], clipped to the shard
     first_category: int,
-    thresholds: Floats,  # [K+1], finite
-    values: Floats,  # [K], used where the link is not ordinal
-    known: Floats,  # [M], the grade where it is known, nan elsewhere
+    b: Floats,  # [K+1] thresholds, finite
+    values: Floats,  # [K] grades, used where the link is not ordinal
+    known: Floats,  # [M] the grade where it is known, nan elsewhere
     mu: Floats,  # [M] mean of q(z)
     var: Floats,  # [M] variance of q(z)
     root_tau: Floats,  # [N] sqrt of the mean of tau
@@ -35,8 +38,8 @@ def sweep(
     eps: Floats,  # [N]
     root_delta: Floats,  # [C] sqrt of the mean of delta
     delta_gap: Floats,  # [C] psi(phi_c) - ln(phi_c)
-    prior_mean: float,
-    prior_precision: float,
+    prior_mean: float,  # mu_0
+    prior_precision: float,  # lambda
     phi: float,
     eta: float,
     log_pi: Floats,  # [K]
@@ -45,7 +48,10 @@ def sweep(
     exact: bool,
     own_delta: bool,  # update delta here; False where one category spans the shards
 ) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats, Floats, float]:
-    """Return new mu and var; weights and squares by category and by annotator; sharpness; bound.
+    """Return new mu and var, weights and squares per category and annotator, sharpness, ELBO.
+
+    With weight w = q(y_nm = 1): weights are sums of w, squares sums of w E[(x - z)^2] (times
+    delta for annotators, times tau for categories), sharpness is the sum of w^2.
 
     Where ``own_delta`` is False the annotators' squares are not yet multiplied by delta.
     """
@@ -59,14 +65,14 @@ def sweep(
     category_square = np.zeros(n_categories)
     annotator_weight = np.zeros(eps.size)
     annotator_square = np.zeros(eps.size)
-    sharpness = np.zeros(eps.size)  # sum of squared weights: how clearly spam is told
+    sharpness = np.zeros(eps.size)
     squares = np.empty(indptr[first_item + n_items] - offset)
     first = np.empty(squares.size)
     second = np.empty(squares.size)
     weight = np.empty(squares.size)
     pi = np.exp(log_pi)
-    bound = 0.0
-    product = 1.0  # of normalisers, so that one logarithm serves many judgments
+    elbo = 0.0
+    product = 1.0  # of normalisers: one logarithm for many judgments
     half_log_prior = 0.5 * math.log(prior_precision)
     for c in range(n_categories):
         rd = root_delta[first_category + c]
@@ -75,11 +81,11 @@ def sweep(
         start = category_start[c]
         stop = category_start[c + 1]
         for m in range(start, stop):
-            at = mu[m]
-            spread = var[m]
+            mu_m = mu[m]
+            var_m = var[m]
             fixed = not math.isnan(known[m])
             precision = prior_precision
-            pull = prior_precision * (prior_mean - at)
+            pull = prior_precision * (prior_mean - mu_m)
             for j in range(indptr[m], indptr[m + 1]):
                 n = annotator[j]
                 r = label[j]
@@ -88,41 +94,39 @@ def sweep(
                 rho = s * s
                 half_gap = 0.5 * (log_gap[n] + dgap)
                 if ordinal:
-                    z, e, m1, m2 = moments((thresholds[r] - at) * s, (thresholds[r + 1] - at) * s)
+                    z, e, m1, m2 = moments((b[r] - mu_m) * s, (b[r + 1] - mu_m) * s)
                 else:
-                    # x is somewhere in the label's cell: the density there times its width,
-                    # and the variance of rounding, without which tau has no upper end.
-                    width = (thresholds[r + 1] - thresholds[r]) * s
-                    m1 = (values[r] - at) * s
+                    # x lies in the cell of the label: its density times the width of the cell,
+                    # and the variance of rounding, without which tau would be unbounded.
+                    width = (b[r + 1] - b[r]) * s
+                    m1 = (values[r] - mu_m) * s
                     m2 = m1 * m1 + width * width / 12.0
                     z = width
                     e = 0.5 * m2 + _HALF_LOG_2PI
                 w = 1.0
                 if spam:
-                    b = (1.0 - eps[n]) * pi[r]
+                    p_spam = (1.0 - eps[n]) * pi[r]
                     if exact:
-                        p = eps[n] * z * math.exp(half_gap - e - 0.5 * rho * spread)
-                        product *= p + b
-                        w = p / (p + b)
+                        p = eps[n] * z * math.exp(half_gap - e - 0.5 * rho * var_m)
+                        product *= p + p_spam
+                        w = p / (p + p_spam)
                     elif ordinal:
-                        log_p = -_HALF_LOG_2PI - 0.5 * (m2 + rho * spread)
+                        log_p = -_HALF_LOG_2PI - 0.5 * (m2 + rho * var_m)
                         p = eps[n] * s * math.exp(log_p)
-                        w = p / (p + b)
-                        product *= p + b
+                        w = p / (p + p_spam)
+                        product *= p + p_spam
                         if w > 0.0:
-                            bound += w * (
-                                half_gap + math.log(z / s) - e - 0.5 * rho * spread - log_p
-                            )
+                            elbo += w * (half_gap + math.log(z / s) - e - 0.5 * rho * var_m - log_p)
                     else:
-                        p = eps[n] * z * math.exp(-e - 0.5 * rho * spread)
-                        w = p / (p + b)
-                        product *= p + b
-                        bound += w * half_gap
+                        p = eps[n] * z * math.exp(-e - 0.5 * rho * var_m)
+                        w = p / (p + p_spam)
+                        product *= p + p_spam
+                        elbo += w * half_gap
                     if product < 1e-150 or product > 1e150:
-                        bound += math.log(product)
+                        elbo += math.log(product)
                         product = 1.0
                 else:
-                    bound += half_gap + math.log(z) - e - 0.5 * rho * spread
+                    elbo += half_gap + math.log(z) - e - 0.5 * rho * var_m
                 first[i] = m1
                 second[i] = m2
                 weight[i] = w
@@ -133,13 +137,13 @@ def sweep(
             if fixed:
                 shift = 0.0
                 v = 0.0
-                bound += half_log_prior - 0.5 * prior_precision * (at - prior_mean) ** 2
-                bound -= _HALF_LOG_2PI
+                elbo += half_log_prior - 0.5 * prior_precision * (mu_m - prior_mean) ** 2
+                elbo -= _HALF_LOG_2PI
             else:
-                # E[ln N(z | mean, 1/precision)] + entropy of q(z), both at the old q(z).
-                bound += half_log_prior + 0.5 + 0.5 * math.log(spread)
-                bound -= 0.5 * prior_precision * ((at - prior_mean) ** 2 + spread)
-            new_mu[m - first_item] = at + shift
+                # E[ln N(z | mean, 1/precision)] + entropy of q(z), both with the old q(z).
+                elbo += half_log_prior + 0.5 + 0.5 * math.log(var_m)
+                elbo -= 0.5 * prior_precision * ((mu_m - prior_mean) ** 2 + var_m)
+            new_mu[m - first_item] = mu_m + shift
             new_var[m - first_item] = v
             for j in range(indptr[m], indptr[m + 1]):
                 n = annotator[j]
@@ -158,7 +162,7 @@ def sweep(
             delta = (phi + 0.5 * category_weight[c]) / (eta + 0.5 * category_square[c])
         for j in range(indptr[start], indptr[stop]):
             annotator_square[annotator[j]] += delta * squares[j - offset]
-    bound += math.log(product)
+    elbo += math.log(product)
     return (
         new_mu,
         new_var,
@@ -167,5 +171,5 @@ def sweep(
         annotator_weight,
         annotator_square,
         sharpness,
-        bound,
+        elbo,
     )

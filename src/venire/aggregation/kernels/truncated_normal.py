@@ -1,10 +1,10 @@
-"""Moments and normaliser of a standard normal cut to an interval, to 1e-12.
+"""Moments and normaliser of a standard normal truncated to an interval, to 1e-12.
 
-The naive difference of two normal distribution functions is 0/0 from a few standard
-deviations on, which is ordinary data here; differences of their logarithms lose digits in
-narrow cells. So: flip the sign so that |a| <= b; for a >= 0 use ratios of
-erfcx(x) = exp(x^2) erfc(x), in which the tails cancel exactly; for a narrow cell use
-5-point Gauss-Legendre; where zero lies inside the cell, sums of Phi(x) - 1/2.
+The difference of two normal distribution functions becomes 0/0 a few standard deviations from
+the mean, which is common here; differences of their logarithms lose digits in narrow cells.
+Therefore: flip the sign so that |a| <= b; for a >= 0 use ratios of erfcx(x) = exp(x^2) erfc(x),
+in which the tails cancel exactly; for a narrow cell use 5-point Gauss-Legendre; where the cell
+contains zero, sums of Phi(x) - 1/2.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from venire.compilation import jit
 _PIECES = 128
 _DEGREE = 7
 _SPAN = 8.0
-"""Beyond this the normal distribution function is 1 to the last bit."""
+"""Beyond this point the normal distribution function is 1 to the last bit."""
 
 
 def _fit(function: Callable[[Floats], Floats], pieces: int) -> Floats:
@@ -31,12 +31,12 @@ def _fit(function: Callable[[Floats], Floats], pieces: int) -> Floats:
     """
     nodes = np.cos(np.pi * (np.arange(_DEGREE + 1) + 0.5) / (_DEGREE + 1))
     vandermonde = np.vander(nodes, _DEGREE + 1, increasing=True)
-    at = (np.arange(pieces)[:, None] + 0.5 + 0.5 * nodes[None, :]) / pieces
-    out: Floats = np.linalg.solve(vandermonde, function(at).T).T
+    points = (np.arange(pieces)[:, None] + 0.5 + 0.5 * nodes[None, :]) / pieces
+    out: Floats = np.linalg.solve(vandermonde, function(points).T).T
     return np.ascontiguousarray(out)
 
 
-def _tables() -> tuple[Floats, Floats, Floats]:
+def _build_tables() -> tuple[Floats, Floats, Floats]:
     """Return erfcx(x) / y on y = 4 / (4 + x); Phi(x) - 1/2 and phi(x) on x / 8."""
     from scipy.special import erf, erfcx
 
@@ -47,7 +47,7 @@ def _tables() -> tuple[Floats, Floats, Floats]:
     )
 
 
-_ERFCX, _CENTRE, _DENSITY = _tables()
+_ERFCX, _CENTRE, _DENSITY = _build_tables()
 _SQRT_HALF = math.sqrt(0.5)
 _SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
@@ -58,7 +58,7 @@ _W0, _W1, _W2 = 0.5688888888888889, 0.4786286704993665, 0.23692688505618908
 
 @jit
 def polynomial(c: Floats, t: float) -> float:
-    """Return a polynomial of degree 7; pairs are added first, so that they need not wait."""
+    """Return a polynomial of degree 7; terms are added in pairs, which the processor overlaps."""
     t2 = t * t
     low = (c[0] + c[1] * t) + (c[2] + c[3] * t) * t2
     high = (c[4] + c[5] * t) + (c[6] + c[7] * t) * t2
@@ -69,9 +69,9 @@ def polynomial(c: Floats, t: float) -> float:
 def erfcx(x: float) -> float:
     """Return exp(x^2) erfc(x) for x >= 0."""
     y = 4.0 / (4.0 + x)
-    at = y * _PIECES
-    piece = min(int(at), _PIECES - 1)
-    return y * polynomial(_ERFCX[piece], 2.0 * (at - piece) - 1.0)
+    position = y * _PIECES
+    piece = min(int(position), _PIECES - 1)
+    return y * polynomial(_ERFCX[piece], 2.0 * (position - piece) - 1.0)
 
 
 @jit
@@ -79,15 +79,15 @@ def centre(x: float) -> tuple[float, float]:
     """Return Phi(x) - 1/2 and phi(x) for x >= 0, each to 1e-16."""
     if x >= _SPAN:
         return 0.5, 0.0
-    at = x * (_PIECES / _SPAN)
-    piece = int(at)
-    t = 2.0 * (at - piece) - 1.0
+    position = x * (_PIECES / _SPAN)
+    piece = int(position)
+    t = 2.0 * (position - piece) - 1.0
     return polynomial(_CENTRE[piece], t), polynomial(_DENSITY[piece], t)
 
 
 @jit
 def moments(a: float, b: float) -> tuple[float, float, float, float]:
-    """Return (z, e, m1, m2) of a standard normal cut to (a, b), a < b.
+    """Return (z, e, m1, m2) of a standard normal truncated to (a, b), a < b.
 
     The normaliser is Phi(b) - Phi(a) = z * exp(-e), which does not underflow;
     m1 = E[t] and m2 = E[t^2].
@@ -117,7 +117,7 @@ def moments(a: float, b: float) -> tuple[float, float, float, float]:
         scale = _SQRT_2_OVER_PI / gap
         first = scale * (1.0 - ratio)
         return 0.5 * gap, 0.5 * a * a, flip * first, 1.0 + scale * (a - b * ratio)
-    # Zero lies inside: nothing cancels, and polynomials serve without an exponential.
+    # The cell contains zero: nothing cancels, and polynomials need no exponential.
     below, at_a = centre(-a)
     above, at_b = centre(b)
     z = below + above
@@ -126,7 +126,7 @@ def moments(a: float, b: float) -> tuple[float, float, float, float]:
 
 
 @jit
-def moments_of(a: Floats, b: Floats) -> Floats:
+def array_moments(a: Floats, b: Floats) -> Floats:
     """Return log normaliser, first and second moment for arrays of cells, as rows [3, n]."""
     out = np.empty((3, a.size))
     for i in range(a.size):

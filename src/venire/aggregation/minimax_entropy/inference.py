@@ -1,4 +1,4 @@
-"""Inference of minimax conditional entropy: annotators' terms, items' terms, grades in turn."""
+"""Inference of minimax conditional entropy: terms of annotators, terms of items, grades."""
 
 from __future__ import annotations
 
@@ -11,38 +11,45 @@ import numpy as np
 from venire.aggregation import loop
 from venire.arrays import Floats, Ints, Longs, Shorts
 
-STEPS = 2
-"""Steps of an item's terms in one sweep."""
-HELD = 5
-"""Sweeps at first in which the grades stay at the shares of votes."""
+ITEM_STEPS = 2
+"""Steps of the terms of an item per sweep."""
+HELD_SWEEPS = 5
+"""First sweeps, in which the grades stay at the shares of votes."""
 
 
 class State(NamedTuple):
-    """Terms sigma [N, D] and tau [M, D], and grade probabilities [M, K].
+    """Terms of annotators and items, and grade probabilities.
 
-    D is K * K, or 2 (K - 1) in the ordinal form: one number a threshold and side of it.
+    D is K * K, or 2 (K - 1) in the ordinal form: one number per threshold and side of it.
     """
 
     sigma: Floats
-    factor: Floats
-    """exp(sigma) [N, grade, label], each row up to 1."""
+    """Terms of the annotators [N, D]."""
+    exp_sigma: Floats
+    """exp(sigma) [N, grade, label], scaled so that the largest of each row is 1."""
     tau: Floats
-    grades: Floats
+    """Terms of the items [M, D]."""
+    q: Floats
+    """Grade probabilities [M, K]."""
     prior: Floats
     """Grade prior [K]."""
 
 
 class Sums(NamedTuple):
-    """Statistics of all shards together."""
+    """Statistics of all shards."""
 
     tau: Floats
-    grades: Floats
+    """New terms of the items [M, D]."""
+    q: Floats
+    """New grade probabilities [M, K]."""
     gradient: Floats
+    """Gradient of the annotators' tables [N, grade, label]."""
     weight: Floats
+    """Expected judgments of each grade [N, K]."""
 
 
-def terms(sigma: Floats, size: int, *, ordinal: bool) -> Floats:
-    """Return the table [N, grade, label] of each row of parameters.
+def build_tables(sigma: Floats, size: int, *, ordinal: bool) -> Floats:
+    """Return the table [N, grade, label] of each row of terms.
 
     Ordinal: the sum over thresholds s of u(s, grade >= s), minus it where label < s.
     """
@@ -57,8 +64,8 @@ def terms(sigma: Floats, size: int, *, ordinal: bool) -> Floats:
     return table
 
 
-def slopes(gradient: Floats, *, ordinal: bool) -> Floats:
-    """Return the gradient of the parameters [N, D] from that of the tables [N, grade, label]."""
+def collect_gradient(gradient: Floats, *, ordinal: bool) -> Floats:
+    """Return the gradient of the terms [N, D] from that of the tables [N, grade, label]."""
     n, size, _ = gradient.shape
     if not ordinal:
         return gradient.reshape(n, size * size)
@@ -71,28 +78,31 @@ def slopes(gradient: Floats, *, ordinal: bool) -> Floats:
     return out
 
 
-def threshold_pairs(size: int) -> Floats:
-    """Return f_s' (I - 11'/K) f_t / 2 for the thresholds' signs f: the largest curvature."""
+def bound_curvature(size: int) -> Floats:
+    """Return f_s' (I - 11'/K) f_t / 2 [K - 1, K - 1], the largest curvature.
+
+    f_s [K] are the signs of threshold s: 1 for labels from s on, -1 below.
+    """
     signs = np.where(np.arange(size)[None, :] >= np.arange(1, size)[:, None], 1.0, -1.0)
     centred = signs - signs.mean(axis=1, keepdims=True)
     pairs: Floats = 0.5 * centred @ centred.T
     return pairs
 
 
-def rise(sigma: Floats, sums: Sums, alpha: float, *, ordinal: bool) -> Floats:
-    """Return the annotators' terms one step uphill, a step that cannot overshoot."""
-    slope = slopes(sums.gradient, ordinal=ordinal)
+def climb(sigma: Floats, sums: Sums, alpha: float, *, ordinal: bool) -> Floats:
+    """Return the annotators' terms after one step uphill that cannot overshoot."""
+    slope = collect_gradient(sums.gradient, ordinal=ordinal)
     n, size = sums.weight.shape
     if not ordinal:
-        curve = np.repeat(0.5 * sums.weight + alpha, size, axis=1)
-        return sigma + (slope - alpha * sigma) / curve
-    pairs = threshold_pairs(size)
+        curvature = np.repeat(0.5 * sums.weight + alpha, size, axis=1)
+        return sigma + (slope - alpha * sigma) / curvature
+    pairs = bound_curvature(size)
     d = sigma.shape[1]
     matrix = np.zeros((n, d, d))
     matrix[:, np.arange(d), np.arange(d)] = 2.0 * alpha
     for c in range(size):
-        at = 2 * np.arange(size - 1) + (c >= np.arange(1, size))
-        matrix[:, at[:, None], at[None, :]] += sums.weight[:, c, None, None] * pairs
+        i = 2 * np.arange(size - 1) + (c >= np.arange(1, size))
+        matrix[:, i[:, None], i[None, :]] += sums.weight[:, c, None, None] * pairs
     step = np.linalg.solve(matrix, (slope - 2.0 * alpha * sigma)[:, :, None])[:, :, 0]
     return sigma + step
 
@@ -111,47 +121,52 @@ class Problem:
     beta: float
     ordinal: bool
     fixed: Floats | None = None
-    """The grade prior [K], None where it is learnt."""
+    """The grade prior [K]; None where it is learnt."""
+
+    @property
+    def blocks(self) -> Longs:
+        """Judgments before each item."""
+        return self.indptr
 
     @property
     def width(self) -> int:
-        """D, numbers an annotator or an item."""
+        """D, the number of terms of an annotator or an item."""
         return 2 * (self.size - 1) if self.ordinal else self.size**2
 
     def begin(self, shards: Sequence[loop.Shard]) -> State:
-        """Return the start: the terms that the shares of votes give, taken for the grades."""
-        from venire.aggregation.kernels.counts import votes
+        """Return the first state: the terms under which grades are the shares of votes."""
+        from venire.aggregation.kernels.counts import count_votes
 
-        grades = votes(self.indptr, self.label, self.size)
-        grades = grades / np.maximum(grades.sum(axis=1, keepdims=True), 1.0)
-        tau = np.zeros((grades.shape[0], self.width))
-        state = self.state(np.zeros((self.n_annotators, self.width)), tau, grades)
-        for _ in range(HELD):
+        q = count_votes(self.indptr, self.label, self.size)
+        q = q / np.maximum(q.sum(axis=1, keepdims=True), 1.0)
+        tau = np.zeros((q.shape[0], self.width))
+        state = self.make_state(np.zeros((self.n_annotators, self.width)), tau, q)
+        for _ in range(HELD_SWEEPS):
             parts = [self.sweep(state, shard, hold=True) for shard in shards]
             state = self.update(state, self.reduce(state, parts)[0])
         return state
 
-    def state(self, sigma: Floats, tau: Floats, grades: Floats) -> State:
-        """Return a state with its tables, known grades held."""
-        from venire.aggregation.kernels.minimax import LEAST
+    def make_state(self, sigma: Floats, tau: Floats, q: Floats) -> State:
+        """Return a state with its tables; known grades are held."""
+        from venire.aggregation.kernels.minimax import FLOOR
 
-        there = np.flatnonzero(self.known >= 0)
-        if there.size:
-            grades = grades.copy()
-            grades[there] = 0.0
-            grades[there, self.known[there]] = 1.0
-        table = terms(sigma, self.size, ordinal=self.ordinal)
+        held = np.flatnonzero(self.known >= 0)
+        if held.size:
+            q = q.copy()
+            q[held] = 0.0
+            q[held, self.known[held]] = 1.0
+        table = build_tables(sigma, self.size, ordinal=self.ordinal)
         top = table.max(axis=2, keepdims=True, initial=-np.inf)
-        factor = np.maximum(np.exp(table - top), LEAST)
+        exp_sigma = np.maximum(np.exp(table - top), FLOOR)
         prior = self.fixed
         if prior is None:
-            # One item more, spread over the grades, so that none becomes impossible.
-            prior = grades.sum(axis=0) + 1.0 / self.size
+            # One more item, spread over the grades, so that no grade becomes impossible.
+            prior = q.sum(axis=0) + 1.0 / self.size
             prior = prior / prior.sum()
-        return State(sigma, np.ascontiguousarray(factor), tau, grades, prior)
+        return State(sigma, np.ascontiguousarray(exp_sigma), tau, q, prior)
 
     def sweep(self, state: State, shard: loop.Shard, *, hold: bool = False) -> tuple[Any, ...]:
-        """Return the shard's terms and grades, what the annotators need, and the bound."""
+        """Return terms and grades of the items, the annotators' statistics, and the objective."""
         from venire.aggregation.kernels.minimax import sweep
 
         return sweep(
@@ -160,35 +175,35 @@ class Problem:
             self.label,
             shard.start,
             shard.stop,
-            state.factor,
+            state.exp_sigma,
             state.tau,
-            state.grades,
+            state.q,
             self.known,
             np.log(state.prior),
             self.beta,
-            STEPS,
+            ITEM_STEPS,
             hold,
             self.ordinal,
-            threshold_pairs(self.size),
+            bound_curvature(self.size),
         )
 
     def reduce(self, state: State, parts: Iterable[tuple[Any, ...]]) -> tuple[Sums, float]:
-        """Add the shards up in their order; the bound has the annotators' penalty."""
-        tau, grades = [], []
-        gradient = np.zeros_like(state.factor)
-        weight = np.zeros(state.factor.shape[:2])
-        bound = -(1.0 if self.ordinal else 0.5) * self.alpha * float(np.sum(state.sigma**2))
+        """Add the shards in their order; the objective includes the annotators' penalty."""
+        tau, q = [], []
+        gradient = np.zeros_like(state.exp_sigma)
+        weight = np.zeros(state.exp_sigma.shape[:2])
+        objective = -(1.0 if self.ordinal else 0.5) * self.alpha * float(np.sum(state.sigma**2))
         if self.fixed is None:
-            bound += float(np.sum(np.log(state.prior))) / self.size
+            objective += float(np.sum(np.log(state.prior))) / self.size
         for part in parts:
             tau.append(part[0])
-            grades.append(part[1])
+            q.append(part[1])
             gradient += part[2]
             weight += part[3]
-            bound += part[4]
-        return Sums(np.concatenate(tau), np.concatenate(grades), gradient, weight), bound
+            objective += part[4]
+        return Sums(np.concatenate(tau), np.concatenate(q), gradient, weight), objective
 
     def update(self, state: State, sums: Sums) -> State:
-        """Return the state with the annotators' terms moved uphill."""
-        sigma = rise(state.sigma, sums, self.alpha, ordinal=self.ordinal)
-        return self.state(sigma, sums.tau, sums.grades)
+        """Return the state after one step of the annotators' terms."""
+        sigma = climb(state.sigma, sums, self.alpha, ordinal=self.ordinal)
+        return self.make_state(sigma, sums.tau, sums.q)

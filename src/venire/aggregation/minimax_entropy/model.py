@@ -1,28 +1,27 @@
-"""Minimax conditional entropy: how labels depend on annotator and item, and on nothing else."""
+"""Minimax conditional entropy: labels depend on annotator and item, as little as possible."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import polars as pl
+from typing import ClassVar
 
 from venire.aggregation import base, loop
 from venire.aggregation.minimax_entropy.inference import Problem, State
-from venire.aggregation.posterior import Posterior, bounds_frame, moments
-from venire.engine import Engine, default_engine
-from venire.errors import BadSetting
-from venire.progress import Event, Progress, silent
+from venire.aggregation.posterior import Posterior
+from venire.aggregation.result import build_posterior
+from venire.engine import Engine
+from venire.progress import Progress, silent
+from venire.settings import setting
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.schema import PAIR
 
-NAME = "minimax-entropy"
 ALPHA = {"ordinal": 1.0, "categorical": 16.0}
 """Penalty of the annotators' terms in each form."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class MinimaxEntropy:
+class MinimaxEntropy(loop.IterativeModel):
     r"""Minimax conditional entropy, regularised.
 
     .. math::
@@ -30,28 +29,14 @@ class MinimaxEntropy:
         \max \sum_{m, c} q_m(c) \sum_n \ln P(r_{nm} \mid c)
         - \frac\alpha2 \lVert\sigma\rVert^2 - \frac\beta2 \lVert\tau\rVert^2
 
-    with :math:`q_m(c) \propto \prod_n P(r_{nm} \mid c)`. In the ordinal form each table is a
-    sum over thresholds s of 2 x 2 tables on (c >= s, k >= s), and the penalty is on these.
-    Each step raises the objective: the curvature is replaced by its largest value (Böhning
-    and Lindsay, "Monotonicity of quadratic-approximation algorithms", 1988).
+    with :math:`q_m(c) \propto \prod_n P(r_{nm} \mid c)`. In the ordinal form each table is the
+    sum over thresholds s of 2 x 2 tables on (c >= s, k >= s), which are what is penalised.
+    Every step raises the objective, because the curvature is replaced by its largest value
+    (Böhning and Lindsay, "Monotonicity of quadratic-approximation algorithms", 1988).
 
     Source: Zhou, Platt, Basu and Mao, "Learning from the wisdom of crowds by minimax
     entropy" (NIPS 2012); ordinal: Zhou, Liu, Platt and Meek, "Aggregating ordinal labels
     from crowds by minimax conditional entropy" (ICML 2014).
-
-    Parameters
-    ----------
-    form : "ordinal" or "categorical"
-    alpha : float
-        Penalty of the annotators' terms; 0 takes 1 for ordinal, 16 for categorical.
-    beta : float
-        Penalty of the items' terms.
-    grade_prior : str
-        "uniform", "learnt", or one number a grade with commas between.
-    tolerance : float
-        Stop when the objective changes by less.
-    max_iterations : int
-    shards : int, optional
 
     Examples
     --------
@@ -63,21 +48,28 @@ class MinimaxEntropy:
     [0.0, 1.0]
     """
 
-    form: str = "ordinal"
-    alpha: float = 0.0
-    beta: float = 10.0
-    grade_prior: str = "uniform"
-    tolerance: float = 0.1
-    max_iterations: int = 1000
-    shards: int | None = None
+    form: str = setting(
+        "ordinal",
+        words="ordinal: tables over thresholds; categorical: a table of grades by labels, in "
+        "which their order has no meaning.",
+        choices=tuple(ALPHA),
+    )
+    alpha: float = setting(
+        0.0,
+        words="Penalty of the annotators' terms. 0 takes 1 for ordinal and 16 for categorical.",
+        least=0,
+    )
+    beta: float = setting(10.0, words="Penalty of the items' terms.", above=0)
+    grade_prior: str = base.declare_grade_prior("uniform")
+    tolerance: float = loop.declare_tolerance(0.1, "objective")
+    max_iterations: int = loop.declare_max_iterations()
+    shards: int | None = loop.declare_shards()
+    name: ClassVar[str] = "minimax-entropy"
+    objective: ClassVar[str] = "objective"
 
     def __post_init__(self) -> None:
-        loop.check_settings(self)
-        if self.form not in ALPHA:
-            raise BadSetting(f"form is 'ordinal' or 'categorical', not {self.form!r}")
-        if self.alpha < 0 or not self.beta > 0:
-            raise BadSetting("alpha must be 0 or more, and beta above 0")
-        base.grade_prior(self.grade_prior, None)
+        super().__post_init__()
+        base.parse_grade_prior(self.grade_prior, None)
 
     def fit(
         self,
@@ -90,12 +82,11 @@ class MinimaxEntropy:
         progress: Progress = silent,
     ) -> Posterior:
         """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
-        from venire.aggregation.kernels import minimax
-        from venire.compilation import is_compiled
+        from venire.aggregation.kernels.minimax import sweep
 
-        base.same_model(start, NAME, judgments)
+        base.check_start(self, judgments, start)
         codes = judgments.codes
-        known, notes = base.known_grades(judgments, gold)
+        known, notes = base.find_known_grades(judgments, gold)
         problem = Problem(
             codes.indptr,
             codes.annotator,
@@ -106,51 +97,22 @@ class MinimaxEntropy:
             self.alpha or ALPHA[self.form],
             self.beta,
             self.form == "ordinal",
-            base.grade_prior(self.grade_prior, judgments.scale.size),
+            base.parse_grade_prior(self.grade_prior, judgments.scale.size),
         )
-        if not is_compiled(minimax.sweep):
-            progress(Event("compiling, once", 0, None))
-        shards = loop.cut(codes.indptr, self.shards)
-        state = problem.begin(shards)
+        loop.announce_compilation(sweep, progress)
+        state = problem.begin(loop.cut_shards(codes.indptr, self.shards))
         if start is not None:
-            state = _warm(problem, state, start, judgments)
-        fit = loop.iterate(
-            state,
-            shards,
-            problem.sweep,
-            problem.reduce,
-            problem.update,
-            engine=engine or default_engine(),
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
-            progress=progress,
-            task=NAME,
-        )
-        return self._finish(judgments, fit, seed, notes)
-
-    def _finish(
-        self, judgments: Judgments, fit: loop.Fit, seed: int, notes: tuple[str, ...]
-    ) -> Posterior:
-        codes, scale = judgments.codes, judgments.scale
-        state: State = fit.state
-        mean, sd = moments(state.grades, scale)
-        order = base.item_order(codes)
-        confusion = base.confusion(codes, state.grades)
-        shares = state.grades.sum(axis=0) + 1.0 / scale.size
-        return Posterior(
-            model=NAME,
-            scale=scale,
-            items=base.items_frame(codes, order, mean, sd),
-            probabilities=state.grades[order],
-            annotators=base.annotators_frame(
-                codes, **base.confusion_columns(codes, confusion[0], shares)
-            ),
-            confusions=lambda: confusion,
-            bounds=bounds_frame([fit.bounds]),
-            converged=fit.converged,
-            settings=base.settings_of(self),
+            state = _continue_state(problem, state, start, judgments)
+        fit = loop.run(problem, state, self, engine=engine, progress=progress)
+        state = fit.state
+        return build_posterior(
+            self,
+            judgments,
             seed=seed,
-            notes=(*judgments.notes, *notes, *base.loop_notes([fit], 0)),
+            probabilities=state.q,
+            prior=state.q.sum(axis=0) + 1.0 / judgments.scale.size,
+            fits=[fit],
+            notes=notes,
             state={
                 "state": state,
                 "form": self.form,
@@ -160,20 +122,19 @@ class MinimaxEntropy:
         )
 
 
-def _warm(problem: Problem, state: State, start: Posterior, judgments: Judgments) -> State:
-    """Return the state with the terms and grades of those that were there before."""
+def _continue_state(
+    problem: Problem, state: State, start: Posterior, judgments: Judgments
+) -> State:
+    """Return the state with the terms and grades of an earlier result."""
     earlier: State = start.state["state"]
     if (start.state["form"] == "ordinal") != problem.ordinal:
-        return state  # the terms of the other form mean something else
+        return state  # the terms of the other form have another meaning
     codes = judgments.codes
-    new, old = base.align(
-        pl.DataFrame({"annotator_id": codes.annotators}),
-        pl.DataFrame({"annotator_id": start.state["annotators"]}),
-    )
+    new, old = base.align_annotators(codes.annotators, start.state["annotators"])
     sigma = state.sigma.copy()
     sigma[new] = earlier.sigma[old]
-    new, old = base.align(codes.items.select(PAIR), start.state["items"])
-    tau, grades = state.tau.copy(), state.grades.copy()
+    new, old = base.align_ids(codes.items.select(PAIR), start.state["items"])
+    tau, q = state.tau.copy(), state.q.copy()
     tau[new] = earlier.tau[old]
-    grades[new] = earlier.grades[old]
-    return problem.state(sigma, tau, grades)
+    q[new] = earlier.q[old]
+    return problem.make_state(sigma, tau, q)

@@ -1,22 +1,23 @@
-"""Inference in the ordinal discrete mixture: starts, sweeps, updates, bound, result.
+"""Inference in the ordinal discrete mixture: first states, sweeps, updates, ELBO, result.
 
-Equation numbers are those of the source document (arXiv:1305.0015).
+Equation numbers are those of arXiv:1305.0015.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from venire.aggregation import base, loop
-from venire.aggregation.ordinal_mixture.state import Layout, Settings, State, eps_sd
-from venire.aggregation.posterior import Posterior, bounds_frame
-from venire.arrays import Floats
+from venire.aggregation.ordinal_mixture.state import Layout, State, eps_sd
+from venire.aggregation.posterior import Posterior
+from venire.aggregation.result import build_annotators, build_posterior, cell_probabilities
+from venire.arrays import Floats, Longs
 from venire.engine import Engine, Serial
 from venire.errors import BadSetting
 from venire.progress import Progress
@@ -24,19 +25,21 @@ from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
 from venire.tables.schema import PAIR, counted
 
-NAME = "ordinal-mixture"
+if TYPE_CHECKING:
+    from venire.aggregation.ordinal_mixture.model import OrdinalMixture
+
 EDGE = 1e-10
-"""epsilon_n stays this far from 0 and 1, so that no likelihood is exactly zero."""
+"""Smallest distance of epsilon_n from 0 and 1, so that no likelihood is exactly zero."""
 COLLAPSED = 0.05
-"""Where a smaller share of the judgments answers to the item, the fit says nothing."""
+"""Share of judgments that depend on the item, below which a fit is useless."""
 HIGHEST_SHAPE = 100.0
-"""Of the prior of tau: alike or few annotators would raise it, and their certainty, for ever."""
+"""Largest shape of the prior of tau: few or similar annotators would raise it without end."""
 FAR = 1e10
-"""Stands for an infinite threshold in the kernel."""
+"""Replaces an infinite threshold in the kernel."""
 
 
 class Sums(NamedTuple):
-    """Statistics of all shards together."""
+    """Statistics of all shards."""
 
     mu: Floats
     var: Floats
@@ -49,12 +52,13 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """One fit: the settings met with the data."""
+    """One fit: settings and data."""
 
-    model: Settings
+    model: OrdinalMixture
     judgments: Judgments
     layout: Layout
     known: Floats
+    """Known grade of each item [M], nan where it is not known."""
 
     @property
     def codes(self) -> JudgmentCodes:
@@ -63,7 +67,7 @@ class Problem:
 
     @cached_property
     def unit(self) -> float:
-        """Mean step of the scale; the fit is in steps, so that labels 0, 25, 50 are as 0, 1, 2."""
+        """Mean step of the scale. The fit is in steps: labels 0, 25, 50 are like 0, 1, 2."""
         values = self.judgments.scale.array()
         return float(np.mean(np.diff(values))) if values.size > 1 else 1.0
 
@@ -77,14 +81,19 @@ class Problem:
         """Whether one category holds all items."""
         return self.layout.categories is None
 
-    def begin(self, restart: int, seed: int) -> State:
-        """Return a start: item means, and strengths that differ between restarts.
+    @property
+    def blocks(self) -> Longs:
+        """Judgments before each category, or before each item where one category holds all."""
+        layout = self.layout
+        return layout.indptr if self.single else layout.indptr[layout.category_start]
 
-        What is drawn is how far annotators are trusted at first, one number for all of
-        them, so that a start depends neither on the order of rows nor on the names of ids:
-        they err by half a step to a whole one, and answer to the item in 80 to 99 of 100
-        cases. From distrustful starts the fit ends where everything is spam, which always
-        has a high bound and says nothing (docs/decisions/0003-starts.md).
+    def begin(self, restart: int, seed: int) -> State:
+        """Return the first state of a restart: item means, and random tau and epsilon.
+
+        One tau and one epsilon are drawn for all annotators, so that a restart depends neither
+        on the order of rows nor on ids: errors of half a step to one step, and 80% to 99% of
+        the judgments depend on the item. With a smaller epsilon the fit ends with all judgments
+        as spam, which always has a high ELBO and is useless (docs/decisions/0003-starts.md).
         """
         base.check_seed(seed)
         eps, tau = 0.9, 1.0
@@ -116,8 +125,8 @@ class Problem:
             )
         )
 
-    def warm(self, start: Posterior) -> State:
-        """Return the state of an earlier result, met with the ids there are now."""
+    def continue_from(self, start: Posterior) -> State:
+        """Return the state of an earlier result, aligned with the current ids."""
         earlier: State = start.state["state"]
         state = self.begin(0, start.seed)
         state = replace(state, alpha=earlier.alpha, beta=earlier.beta)
@@ -128,28 +137,26 @@ class Problem:
             beta_n=np.full(n, earlier.beta),
             eps=np.full(n, float(np.mean(earlier.eps)) if earlier.eps.size else 1.0),
         )
-        new, old = base.align(
-            pl.DataFrame({"annotator_id": self.codes.annotators}), start.annotators
-        )
+        new, old = base.align_annotators(self.codes.annotators, start.annotators["annotator_id"])
         for name in ("alpha_n", "beta_n", "eps"):
             getattr(fresh, name)[new] = getattr(earlier, name)[old]
         items = self.codes.items.select(PAIR)[self.layout.order]
-        new, old = base.align(items, start.state["items"])
+        new, old = base.align_ids(items, start.state["items"])
         for name in ("mu", "var"):
             getattr(fresh, name)[new] = getattr(earlier, name)[old]
         fresh.var[fresh.var == 0.0] = 1.0 / self.model.prior_precision
         if self.model.spam:
-            # An epsilon of exactly 1, as a fit without spam leaves it, could never move again.
+            # An epsilon of exactly 1, as after a fit without spam, would never change again.
             was_spam = bool(start.settings.get("spam", True))
             fresh = replace(fresh, eps=np.clip(fresh.eps, 0.001, 0.999) if was_spam else state.eps)
-        names = self._category_names()
+        names = self._name_categories()
         if start.state["categories"].columns == names.columns:
-            new, old = base.align(names, start.state["categories"])
+            new, old = base.align_ids(names, start.state["categories"])
             fresh.phi_c[new] = earlier.phi_c[old]
             fresh.eta_c[new] = earlier.eta_c[old]
         return self._hold(fresh)
 
-    def _category_names(self) -> pl.DataFrame:
+    def _name_categories(self) -> pl.DataFrame:
         if self.layout.categories is None:
             return pl.DataFrame({"category": ["all"]})
         if self.model.difficulty == "item":
@@ -157,43 +164,32 @@ class Problem:
         return pl.DataFrame({self.model.difficulty: self.layout.categories})
 
     def _hold(self, state: State) -> State:
-        there = ~np.isnan(self.known)
+        """Return the state with the known grades held."""
+        held = ~np.isnan(self.known)
         return replace(
             state,
-            mu=np.where(there, self.known / self.unit, state.mu),
-            var=np.where(there, 0.0, state.var),
+            mu=np.where(held, self.known / self.unit, state.mu),
+            var=np.where(held, 0.0, state.var),
         )
 
     def run(
         self, starts: Sequence[Callable[[], State]], engine: Engine, progress: Progress
     ) -> list[loop.Fit]:
-        """Fit from each start and return what each ended with."""
-        model = self.model
-        layout = self.layout
-        block = layout.indptr[layout.category_start] if not self.single else layout.indptr
-        shards = loop.cut(block, model.shards)
+        """Fit from each first state and return all fits."""
 
-        def one(number: int, inner: Engine) -> loop.Fit:
-            return loop.iterate(
-                starts[number](),
-                shards,
-                self.sweep,
-                self.reduce,
-                self.update,
-                engine=inner,
-                tolerance=model.tolerance,
-                max_iterations=model.max_iterations,
-                progress=progress,
-                task=f"{NAME}, start {number + 1} of {len(starts)}",
+        def run_restart(number: int, engine: Engine) -> loop.Fit:
+            task = f"{self.model.name}, restart {number + 1} of {len(starts)}"
+            return loop.run(
+                self, starts[number](), self.model, engine=engine, progress=progress, task=task
             )
 
         if len(starts) == 1:
-            return [one(0, engine)]
-        # Starts side by side leave no thread waiting; shards keep their order within each.
-        return list(engine.map(lambda number: one(number, Serial()), range(len(starts))))
+            return [run_restart(0, engine)]
+        # Restarts run in parallel, so that no thread waits; shards keep their order in each.
+        return list(engine.map(lambda number: run_restart(number, Serial()), range(len(starts))))
 
     def sweep(self, state: State, shard: loop.Shard) -> tuple[Any, ...]:
-        """Work on one shard: categories start..stop, or items where one category spans all."""
+        """Process one shard: categories start..stop, or items where one category holds all."""
         from venire.aggregation.kernels.ordinal import sweep
 
         layout, model, scale = self.layout, self.model, self.judgments.scale
@@ -204,7 +200,7 @@ class Problem:
             category_start = layout.category_start[shard.start : shard.stop + 1]
             first = shard.start
         root_tau, log_gap, root_delta, delta_gap = state.tables
-        # Without the ordinal link the width of a cell is what rounding hides: never infinite.
+        # Without the ordinal link the width of a cell is the rounding error: never infinite.
         outer = model.outer if model.ordinal else "half-step"
         return sweep(
             layout.indptr,
@@ -234,7 +230,9 @@ class Problem:
         )
 
     def reduce(self, state: State, parts: Iterable[tuple[Any, ...]]) -> tuple[Sums, float]:
-        """Add the shards up in their order; return the sums and the bound at the state."""
+        """Add the shards in their order; return the sums and the ELBO at the state."""
+        from venire.aggregation.kernels.gamma import gamma_elbo
+
         columns = list(zip(*parts, strict=True))
         if self.single:
             weight, square = sum(columns[2]), sum(columns[3])
@@ -249,13 +247,11 @@ class Problem:
             sum(columns[5]),
             sum(columns[6]),
         )
-        bound = sum(columns[7])
-        from venire.aggregation.kernels.gamma import gamma_bound
-
+        elbo = sum(columns[7])
         _, log_gap, _, delta_gap = state.tables
-        bound += gamma_bound(state.alpha_n, state.beta_n, log_gap, state.alpha, state.beta)
-        bound += gamma_bound(state.phi_c, state.eta_c, delta_gap, self.model.phi, self.model.eta)
-        return sums, float(bound)
+        elbo += gamma_elbo(state.alpha_n, state.beta_n, log_gap, state.alpha, state.beta)
+        elbo += gamma_elbo(state.phi_c, state.eta_c, delta_gap, self.model.phi, self.model.eta)
+        return sums, float(elbo)
 
     def update(self, state: State, sums: Sums) -> State:
         """Update delta, tau, epsilon, alpha and beta from the sums, in this order."""
@@ -285,61 +281,59 @@ class Problem:
             sums.mu, sums.var, alpha_n, beta_n, eps, phi_c, eta_c, alpha, beta, sums.sharpness
         )
 
-    def best(self, fits: list[loop.Fit]) -> tuple[int, tuple[str, ...]]:
-        """Return the start with the highest bound, and what to say of it.
+    def choose_restart(self, fits: list[loop.Fit]) -> tuple[int, tuple[str, ...]]:
+        """Return the restart with the highest ELBO, and notes.
 
-        A start in which (nearly) every judgment became spam has set all items to the prior
-        mean. It is kept only where all starts ended so.
+        A restart in which (nearly) every judgment became spam has moved all items to the prior
+        mean. It is chosen only if all restarts ended that way.
 
         Raises
         ------
         BadSetting
-            When every start ended in numbers that are none.
+            When the ELBO of every restart is not finite.
         """
-        finite = [at for at, fit in enumerate(fits) if np.isfinite(fit.bounds[-1])]
+        finite = [number for number, fit in enumerate(fits) if np.isfinite(fit.bounds[-1])]
         if not finite:
-            raise BadSetting(f"{NAME}: the bound is no number with these settings")
-        trust = [self._trust(fit.state) for fit in fits]
-        sound = [at for at in finite if trust[at] >= COLLAPSED]
+            raise BadSetting(f"{self.model.name}: the ELBO is not finite with these settings.")
+        trust = [self._measure_trust(fit.state) for fit in fits]
+        sound = [number for number in finite if trust[number] >= COLLAPSED]
         notes: list[str] = []
         if not sound:
-            notes.append("every start took all judgments for spam: the grades say nothing")
+            notes.append("every restart took all judgments for spam: the grades are useless")
         elif len(sound) < len(fits):
             lost = len(fits) - len(sound)
-            notes.append(f"{lost} of {len(fits)} starts took all judgments for spam, set aside")
-        best = max(sound or finite, key=lambda at: fits[at].bounds[-1])
+            notes.append(f"{lost} of {len(fits)} restarts took all judgments for spam; not used")
+        best = max(sound or finite, key=lambda number: fits[number].bounds[-1])
         if sound and trust[best] < 0.5:
             notes.append(f"{1 - trust[best]:.0%} of the judgments are taken for spam")
         steps = np.diff(self.judgments.scale.array())
         if steps.size and steps.max() > 5 * steps.min():
-            notes.append("the steps of the scale are very uneven and are taken for distances")
+            notes.append("the steps of the scale are very uneven; they are used as distances")
         return best, tuple(notes)
 
-    def _trust(self, state: State) -> float:
-        """Return the share of judgments that answer to their item."""
+    def _measure_trust(self, state: State) -> float:
+        """Return the share of judgments that depend on their item."""
         count = self.codes.per_annotator
         if not self.model.spam or not count.size:
             return 1.0
         return float(np.average(state.eps, weights=count))
 
-    def finish(
+    def build(
         self, fits: list[loop.Fit], best: int, seed: int, notes: tuple[str, ...]
     ) -> Posterior:
-        """Return the posterior of the chosen start."""
-        codes, scale, layout = self.codes, self.judgments.scale, self.layout
+        """Return the posterior of the chosen restart."""
+        codes, layout = self.codes, self.layout
         state: State = fits[best].state
         back = np.empty_like(layout.order)
         back[layout.order] = np.arange(back.size)
         mean, sd = self.unit * state.mu[back], self.unit * np.sqrt(state.var[back])
-        grades = base.cells(mean, sd, scale.thresholds(outer="infinite"))
-        order = base.item_order(codes)
-        blank = int(np.sum(state.var > 0.9 / self.model.prior_precision))
-        if blank:
-            unsure = counted(blank, "item")
+        thresholds = self.judgments.scale.thresholds(outer="infinite")
+        unsure = int(np.sum(state.var > 0.9 / self.model.prior_precision))
+        if unsure:
             notes = (
                 *notes,
-                f"all judgments of {unsure} are taken for spam: their sd is that of the prior, "
-                f"{self.unit * self.model.prior_precision**-0.5:.3g}",
+                f"all judgments of {counted(unsure, 'item')} are taken for spam: their sd is that "
+                f"of the prior, {self.unit * self.model.prior_precision**-0.5:.3g}",
             )
         columns = {
             "expertise": state.tau / self.unit**2,
@@ -350,27 +344,25 @@ class Problem:
             columns["spamminess_sd"] = eps_sd(state, codes.per_annotator)
         difficulty = None
         if not self.single:
-            difficulty = self._category_names().with_columns(
+            difficulty = self._name_categories().with_columns(
                 pl.Series("inverse_difficulty", state.delta),
                 pl.Series("inverse_difficulty_sd", np.sqrt(state.phi_c) / state.eta_c),
             )
-        return Posterior(
-            model=NAME,
-            scale=scale,
-            items=base.items_frame(codes, order, mean, sd),
-            probabilities=grades[order],
-            annotators=base.annotators_frame(codes, **columns),
-            confusions=partial(base.confusion, codes, grades),
-            difficulty=difficulty,
-            bounds=bounds_frame([fit.bounds for fit in fits]),
-            converged=fits[best].converged,
-            restart=best,
-            settings=base.settings_of(self.model),
+        return build_posterior(
+            self.model,
+            self.judgments,
             seed=seed,
-            notes=(*self.judgments.notes, *notes, *base.loop_notes(fits, best)),
+            probabilities=cell_probabilities(mean, sd, thresholds),
+            mean=mean,
+            sd=sd,
+            annotators=build_annotators(codes, **columns),
+            difficulty=difficulty,
+            fits=fits,
+            best=best,
+            notes=notes,
             state={
                 "state": state,
                 "items": codes.items.select(PAIR)[layout.order],
-                "categories": self._category_names(),
+                "categories": self._name_categories(),
             },
         )

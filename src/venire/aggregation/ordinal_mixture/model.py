@@ -1,4 +1,4 @@
-"""The ordinal discrete mixture: a Gaussian truth seen through thresholds, and spam.
+"""The ordinal discrete mixture: a Gaussian grade observed through thresholds, and spam.
 
 Model and updates: "Inferring ground truth from multi-annotator ordinal data: a
 probabilistic approach" (Lakshminarayanan and Teh, 2013, arXiv:1305.0015).
@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
 from venire.aggregation import base, loop
-from venire.aggregation.ordinal_mixture.inference import NAME, Problem
+from venire.aggregation.ordinal_mixture.inference import Problem
 from venire.aggregation.ordinal_mixture.state import lay_out
 from venire.aggregation.posterior import Posterior
 from venire.engine import Engine, default_engine
-from venire.errors import BadSetting
-from venire.progress import Event, Progress, silent
+from venire.progress import Progress, silent
+from venire.settings import setting
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 
-RESPONSIBILITIES = ("paper", "exact")
-
 
 @dataclass(frozen=True, kw_only=True)
-class OrdinalMixture:
+class OrdinalMixture(loop.IterativeModel):
     r"""Ordinal discrete mixture, fitted by variational Bayes.
 
     .. math::
@@ -35,33 +34,6 @@ class OrdinalMixture:
     with probability :math:`\epsilon_n`, and :math:`r_{nm} \sim \pi` (uniform) otherwise.
     The posterior mean of z is the grade; 1 - epsilon is an annotator's spamminess, the
     posterior mean of tau the expertise.
-
-    Parameters
-    ----------
-    difficulty : str
-        ``"none"`` (one delta), ``"query"``, ``"item"``, or the name of a column of the
-        judgments that is the same for all judgments of an item.
-    ordinal : bool
-        False takes the label itself as x, known up to rounding (variance step^2 / 12): a
-        real-valued likelihood.
-    spam : bool
-        False leaves the spam component out (epsilon = 1).
-    responsibility : "paper" or "exact"
-        The printed update (4), or the exact coordinate ascent under which the bound never
-        falls (``docs/decisions``).
-    outer : "half-step" or "infinite"
-        Where the outermost thresholds lie.
-    prior_precision : float
-        lambda.
-    phi, eta : float
-        Gamma prior of delta, shape and rate.
-    restarts : int
-        Starts with distinct random strengths; the highest bound is kept.
-    tolerance : float
-        Stop when the bound changes by less.
-    max_iterations : int
-    shards : int, optional
-        By default one for every 20,000 judgments, at most 8.
 
     Examples
     --------
@@ -74,33 +46,53 @@ class OrdinalMixture:
     True
     """
 
-    difficulty: str = "none"
-    ordinal: bool = True
-    spam: bool = True
-    responsibility: str = "paper"
-    outer: str = "half-step"
-    prior_precision: float = 0.1
-    phi: float = 10.0
-    eta: float = 5.0
-    restarts: int = 10
-    tolerance: float = 0.1
-    max_iterations: int = 1000
-    shards: int | None = None
-
-    def __post_init__(self) -> None:
-        loop.check_settings(self)
-        if self.responsibility not in RESPONSIBILITIES:
-            raise BadSetting(f"responsibility is 'paper' or 'exact', not {self.responsibility!r}")
-        if self.outer not in ("half-step", "infinite"):
-            raise BadSetting(f"outer is 'half-step' or 'infinite', not {self.outer!r}")
-        if self.restarts < 1:
-            raise BadSetting(f"restarts must be at least 1, not {self.restarts}")
-        if min(self.prior_precision, self.phi, self.eta) <= 0:
-            raise BadSetting("prior_precision, phi and eta must be above 0")
+    difficulty: str = setting(
+        "none",
+        words="Items that share one delta: none (all items), query, item, or the name of a "
+        "column of the judgments that is the same for all judgments of an item.",
+    )
+    ordinal: bool = setting(
+        True,
+        words="False takes the label itself as x, known up to rounding (variance step^2 / 12): "
+        "a real-valued likelihood.",
+    )
+    spam: bool = setting(
+        True, words="False removes the spam component: epsilon is 1 for all annotators."
+    )
+    responsibility: str = setting(
+        "paper",
+        words="paper: the printed update (4); exact: coordinate ascent, under which the ELBO "
+        "never falls.",
+        choices=("paper", "exact"),
+    )
+    outer: str = setting(
+        "half-step",
+        words="Position of the outermost thresholds. half-step: half a step beyond the end "
+        "grades; infinite: no limit.",
+        choices=("half-step", "infinite"),
+    )
+    prior_precision: float = setting(
+        0.1, words="lambda, the prior precision of the grades.", above=0
+    )
+    phi: float = setting(10.0, words="Shape of the gamma prior of delta.", above=0)
+    eta: float = setting(5.0, words="Rate of the gamma prior of delta.", above=0)
+    restarts: int = setting(
+        10,
+        words="Number of restarts with different random first states. The one with the highest "
+        "ELBO is chosen. Continuing from an earlier result takes one.",
+        least=1,
+    )
+    tolerance: float = loop.declare_tolerance(0.1, "ELBO")
+    max_iterations: int = loop.declare_max_iterations("Maximum number of iterations per restart.")
+    shards: int | None = loop.declare_shards(
+        "Number of parts into which the items, or the categories of difficulty, are cut."
+    )
+    name: ClassVar[str] = "ordinal-mixture"
+    objective: ClassVar[str] = "ELBO"
 
     @property
     def bound_rises(self) -> bool:
-        """Whether the bound never falls: the printed update does not promise it."""
+        """Whether the ELBO never falls: the printed update does not guarantee it."""
         return self.responsibility == "exact" or not self.spam
 
     def fit(
@@ -114,23 +106,21 @@ class OrdinalMixture:
         progress: Progress = silent,
     ) -> Posterior:
         """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
-        from venire.aggregation.kernels import ordinal as kernel
-        from venire.compilation import is_compiled
+        from venire.aggregation.kernels.ordinal import sweep
 
-        base.same_model(start, NAME, judgments)
+        base.check_start(self, judgments, start)
         codes = judgments.codes
-        held, notes = base.known_grades(judgments, gold)
+        held, notes = base.find_known_grades(judgments, gold)
         layout = lay_out(judgments, self.difficulty)
         values = judgments.scale.array()
         known = np.full(codes.n_items, np.nan)
         known[held >= 0] = values[held[held >= 0]]
         problem = Problem(self, judgments, layout, known[layout.order])
-        if not is_compiled(kernel.sweep):
-            progress(Event("compiling, once", 0, None))
+        loop.announce_compilation(sweep, progress)
         if start is not None:
-            starts = [partial(problem.warm, start)]
+            starts = [partial(problem.continue_from, start)]
         else:
             starts = [partial(problem.begin, restart, seed) for restart in range(self.restarts)]
         fits = problem.run(starts, engine or default_engine(), progress)
-        best, more = problem.best(fits)
-        return problem.finish(fits, best, seed, (*notes, *more))
+        best, remarks = problem.choose_restart(fits)
+        return problem.build(fits, best, seed, (*notes, *remarks))

@@ -1,15 +1,14 @@
-"""The mixture's judgments, laid out by category of difficulty, and its state."""
+"""The judgments of the ordinal mixture, sorted by category of difficulty, and its state."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 import polars as pl
 
-from venire.aggregation import base
+from venire.aggregation.result import beta_sd
 from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.errors import BadSetting, DataError
 from venire.tables.codes import JudgmentCodes, code
@@ -18,70 +17,43 @@ from venire.tables.schema import PAIR
 
 CATEGORY = "venire:category"
 RESERVED = ("inverse_difficulty", "inverse_difficulty_sd")
-"""Columns of the result."""
-
-
-class Settings(Protocol):
-    """Settings of the mixture that its inference reads; the model itself lies a layer above."""
-
-    @property
-    def difficulty(self) -> str: ...  # noqa: D102
-    @property
-    def ordinal(self) -> bool: ...  # noqa: D102
-    @property
-    def spam(self) -> bool: ...  # noqa: D102
-    @property
-    def responsibility(self) -> str: ...  # noqa: D102
-    @property
-    def outer(self) -> str: ...  # noqa: D102
-    @property
-    def prior_precision(self) -> float: ...  # noqa: D102
-    @property
-    def phi(self) -> float: ...  # noqa: D102
-    @property
-    def eta(self) -> float: ...  # noqa: D102
-    @property
-    def tolerance(self) -> float: ...  # noqa: D102
-    @property
-    def max_iterations(self) -> int: ...  # noqa: D102
-    @property
-    def shards(self) -> int | None: ...  # noqa: D102
+"""Columns of the result, which no column of difficulty may be named."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Judgments with the items of a category next to each other."""
+    """Judgments in the order of the categories of their items."""
 
     indptr: Longs
     annotator: Ints
     label: Shorts
     category_start: Longs
     order: Longs
-    """Position in the codes of each item here."""
+    """Item code of each item [M]."""
     categories: pl.Series | None
-    """Name of each category; None where there is one for all."""
+    """Name of each category [C]; None where one category holds all items."""
 
 
 def lay_out(judgments: Judgments, difficulty: str) -> Layout:
-    """Return the judgments with each category's items together."""
+    """Return the judgments in the order of the categories of their items."""
     codes = judgments.codes
-    same = np.arange(codes.n_items, dtype=np.int64)
+    unchanged = np.arange(codes.n_items, dtype=np.int64)
     if difficulty == "none":
         starts = np.array([0, codes.n_items], np.int64)
-        return Layout(codes.indptr, codes.annotator, codes.label, starts, same, None)
+        return Layout(codes.indptr, codes.annotator, codes.label, starts, unchanged, None)
     if difficulty == "item":
         starts = np.arange(codes.n_items + 1, dtype=np.int64)
         return Layout(
-            codes.indptr, codes.annotator, codes.label, starts, same, codes.items["doc_id"]
+            codes.indptr, codes.annotator, codes.label, starts, unchanged, codes.items["doc_id"]
         )
     if difficulty == "query":
         category = codes.query
         names = codes.items["query_id"].unique().sort()
     else:
-        category, names = _column_category(judgments, codes, difficulty)
+        category, names = _read_categories(judgments, codes, difficulty)
     order = np.argsort(category, kind="stable").astype(np.int64)
     starts = np.searchsorted(category[order], np.arange(len(names) + 1)).astype(np.int64)
-    if np.array_equal(order, same):
+    if np.array_equal(order, unchanged):
         return Layout(codes.indptr, codes.annotator, codes.label, starts, order, names)
     lengths = codes.per_item[order]
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -89,40 +61,55 @@ def lay_out(judgments: Judgments, difficulty: str) -> Layout:
     return Layout(indptr, codes.annotator[take], codes.label[take], starts, order, names)
 
 
-def _column_category(
+def _read_categories(
     judgments: Judgments, codes: JudgmentCodes, column: str
 ) -> tuple[Ints, pl.Series]:
     if column not in judgments.frame.columns:
         raise BadSetting(
-            f"difficulty is none, query, item or a column of the judgments, not {column!r} "
-            f"(columns: {', '.join(judgments.frame.columns)})"
+            f"must be none, query, item or a column of the judgments (got {column!r}). "
+            f"The columns are {', '.join(judgments.frame.columns)}.",
+            argument="difficulty",
+            value=column,
         )
     if column in RESERVED:
-        raise BadSetting(f"difficulty cannot be the column {column}; rename it")
+        raise BadSetting(
+            f"must not be a column of the result (got {column}). Rename the column.",
+            argument="difficulty",
+            value=column,
+        )
     category = pl.col(column).cast(pl.String).fill_null("").alias(CATEGORY)
     values = judgments.frame.select(*PAIR, category)
     mixed = values.unique().filter(pl.struct(PAIR).is_duplicated())
     if mixed.height:
         pair = " ".join(mixed.select(PAIR).row(0))
-        raise DataError(f"difficulty column {column} has different values for item {pair}")
+        raise DataError(f"The difficulty column {column} has different values for item {pair}.")
     return code(values[CATEGORY][codes.items["first"].to_numpy()])
 
 
 @dataclass(frozen=True)
 class State:
-    """Variational parameters of the source document's equation (3), and its theta."""
+    """Variational parameters of equation (3) of arXiv:1305.0015, and its theta."""
 
     mu: Floats
+    """Mean of q(z) [M]."""
     var: Floats
+    """Variance of q(z) [M]."""
     alpha_n: Floats
+    """Shape of q(tau) [N]."""
     beta_n: Floats
+    """Rate of q(tau) [N]."""
     eps: Floats
+    """epsilon [N]: share of the judgments that depend on the item."""
     phi_c: Floats
+    """Shape of q(delta) [C]."""
     eta_c: Floats
+    """Rate of q(delta) [C]."""
     alpha: float
+    """Shape of the prior of tau."""
     beta: float
+    """Rate of the prior of tau."""
     sharpness: Floats | None = None
-    """Sum of squared responsibilities [N], from which the sd of epsilon follows."""
+    """Sum of squared responsibilities [N], which gives the sd of epsilon."""
 
     @cached_property
     def tau(self) -> Floats:
@@ -148,13 +135,13 @@ class State:
 
 
 def eps_sd(state: State, count: Longs) -> Floats:
-    """Return the sd of epsilon, wider where spam is hard to tell from error.
+    """Return the sd of epsilon, wider where spam is hard to distinguish from error.
 
-    Known membership would give the information n / (eps (1 - eps)); what is observed is
-    sum (omega - eps)^2 / (eps (1 - eps))^2. The sd of a Beta posterior is widened by the
-    root of their ratio, up to that of not knowing (a uniform distribution).
+    Known membership would have the information n / (eps (1 - eps)); the observed information
+    is sum (omega - eps)^2 / (eps (1 - eps))^2. The sd of a Beta posterior is widened by the
+    square root of their ratio, at most to the sd of a uniform distribution.
     """
-    sd = base.beta_sd(state.eps, count)
+    sd = beta_sd(state.eps, count)
     if state.sharpness is None:
         return sd
     eps = state.eps
