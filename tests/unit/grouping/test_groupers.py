@@ -11,7 +11,7 @@ from venire.grouping.distribution import cosine_distribution
 from venire.grouping.leader import Leader, NearDuplicate
 from venire.grouping.settings import Setting, describe_setting, grid, parse_methods, read_caps
 from venire.testing import check_grouper
-from venire.testing.groupers import vectors_for
+from venire.testing.groupers import make_vectors
 from venire.testing.rules import Nonconforming
 
 
@@ -97,7 +97,7 @@ def test_linkage_by_brute_force(kind):
 
 
 def test_k_means_and_hdbscan_find_clusters():
-    vectors, of = vectors_for(Leader(), 5, 8, 0)
+    vectors, of = make_vectors(Leader(), 5, 8, 0)
     labels = KMeans(size=8).group(vectors)
     assert len({(a, b) for a, b in zip(labels, of, strict=True)}) == 5
     # Three documents on the far side of all clusters are too few for a group of their own.
