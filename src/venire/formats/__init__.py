@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from venire.errors import BadLine, BadSetting
-from venire.formats import delimited, jsonl, parquet, trec
+from venire.errors import BadLine
+from venire.formats import trec
+from venire.formats.file_format import find_reader, find_writer
 from venire.formats.source import read_bytes, stem, write_bytes
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -46,7 +47,8 @@ def read_frame(path: str | Path, *, name: str | None = None) -> tuple[pl.DataFra
         With the file, the line and what is wrong.
     """
     name = name or str(path)
-    return _other(read_bytes(path, name=name), name)
+    data = read_bytes(path, name=name)
+    return find_reader("other", data, name).read(data, name)
 
 
 def read_judgments(path: str | Path, **options: Any) -> Judgments:
@@ -69,11 +71,14 @@ def read_qrels(
     """
     name = name or str(path)
     data = read_bytes(path, name=name)
-    if columns is None and not _is_table(name) and trec.is_trec(data):
-        frame, adaptive, source = trec.read_qrels(data, name, decimals=decimals)
-        return replace(Qrels.of(frame, source=source), adaptive=adaptive)
-    frame, source = _other(data, name)
-    return Qrels.of(frame, columns=columns, source=source)
+    known = find_reader("qrels", data, name, renamed=columns is not None)
+    frame, source = known.read(data, name)
+    adaptive = ""
+    if not known.has_columns:
+        adaptive = trec.get_adaptive(frame)
+        if not decimals:
+            trec.require_whole_grades(frame, source)
+    return replace(Qrels.of(frame, columns=columns, source=source), adaptive=adaptive)
 
 
 def read_runs(
@@ -86,61 +91,33 @@ def read_runs(
     """
     name = name or str(path)
     data = read_bytes(path, name=name)
-    if columns is None and not _is_table(name) and trec.is_trec(data):
-        frame, source = trec.read_run(data, name)
-        return Runs.of(frame, source=source)
-    frame, source = _other(data, name)
+    known = find_reader("runs", data, name, renamed=columns is not None)
+    frame, source = known.read(data, name)
     return Runs.of(frame, columns=columns, run_id=stem(name), source=source)
 
 
-def _other(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
-    if parquet.is_parquet(data):
-        return parquet.read_parquet(data, name), Source(name)
-    if jsonl.is_jsonl(data):
-        return jsonl.read(data, name)
-    return delimited.read(data, name)
-
-
 def write_frame(frame: pl.DataFrame, path: str | Path) -> None:
-    """Write a table; the ending says how. A half-written file never remains."""
-    write_bytes(path, _encode(frame, str(path)))
-
-
-def _encode(frame: pl.DataFrame, name: str) -> bytes:
-    kind = Path(stem(name, keep_kind=True)).suffix
-    if kind == ".parquet":
-        return parquet.write_parquet(frame)
-    if kind in (".jsonl", ".ndjson"):
-        return jsonl.write(frame)
-    if kind in (".csv", ".tsv"):
-        return delimited.write(frame, "," if kind == ".csv" else "\t", name)
-    raise BadSetting(f"{name}: the ending says the format: .csv .tsv .jsonl .parquet")
+    """Write a table in the format of the ending, whole or not at all."""
+    name = str(path)
+    write_bytes(path, find_writer("other", name).write(frame, name))
 
 
 def write_qrels(qrels: Qrels, path: str | Path) -> None:
-    """Write TREC qrels, or a table where the ending asks for one."""
-    if _is_table(path):
-        write_frame(qrels.frame, path)
-    else:
-        write_bytes(path, trec.write_qrels(qrels.frame, str(path), qrels.adaptive))
+    """Write qrels in the format of the ending, by default as TREC qrels."""
+    name = str(path)
+    known = find_writer("qrels", name)
+    frame = qrels.frame
+    if not known.has_columns:
+        frame = trec.mark_adaptive(frame, qrels.adaptive)
+    write_bytes(path, known.write(frame, name))
 
 
 def write_runs(runs: Runs, path: str | Path) -> None:
-    """Write a TREC run, or a table where the ending asks for one."""
-    if _is_table(path):
-        write_frame(runs.frame, path)
-    else:
-        write_bytes(path, trec.write_run(runs.ranked(ties="file-order"), str(path)))
-
-
-def _is_table(path: str | Path) -> bool:
-    return Path(stem(str(path), keep_kind=True)).suffix in (
-        ".csv",
-        ".tsv",
-        ".jsonl",
-        ".ndjson",
-        ".parquet",
-    )
+    """Write runs in the format of the ending, by default as a TREC run."""
+    name = str(path)
+    known = find_writer("runs", name)
+    frame = runs.frame if known.has_columns else runs.ranked(ties="file-order")
+    write_bytes(path, known.write(frame, name))
 
 
 def require_rows(judgments: Judgments, name: str) -> Judgments:

@@ -12,6 +12,7 @@ from itertools import islice
 import polars as pl
 
 from venire.errors import BadLine, DataError
+from venire.formats.file_format import TABLES, FileFormat, get_ending
 from venire.tables.schema import Source, counted
 
 _DELIMITERS = "\t,;|"
@@ -69,7 +70,7 @@ def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     delimiter = sniff(head)
     first = next(_records(head.encode(), delimiter), None)
     header = [cell.strip() for cell in first[1]] if first else [head.strip()]
-    twice = next((cell for at, cell in enumerate(header) if cell in header[:at]), None)
+    twice = next((cell for index, cell in enumerate(header) if cell in header[:index]), None)
     if twice is not None:
         raise BadLine(name, before + 1, f"the column name {twice!r} stands there twice")
     frame = _read_fast(body, delimiter, header)
@@ -116,8 +117,8 @@ def _read_slowly(
     rows = [cells for _, cells in _records(body, delimiter)][1:]
     return pl.DataFrame(
         {
-            column: pl.Series(column, [row[at] or None for row in rows], dtype=pl.String)
-            for at, column in enumerate(header)
+            column: pl.Series(column, [row[index] or None for row in rows], dtype=pl.String)
+            for index, column in enumerate(header)
         }
     )
 
@@ -182,3 +183,14 @@ def write(frame: pl.DataFrame, delimiter: str, name: str) -> bytes:
                     "say; write .csv, .jsonl or .parquet"
                 )
     return flat.write_csv(separator=delimiter, quote_style="never").encode()
+
+
+FORMAT = FileFormat(
+    name="delimited",
+    endings=(".csv", ".tsv"),
+    tables=TABLES,
+    matches=lambda content, ending: True,
+    read=read,
+    write=lambda frame, name: write(frame, "," if get_ending(name) == ".csv" else "\t", name),
+    position=40,
+)

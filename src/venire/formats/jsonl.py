@@ -8,6 +8,7 @@ import json
 import polars as pl
 
 from venire.errors import BadLine
+from venire.formats.file_format import TABLES, FileFormat
 from venire.tables.schema import Source
 
 _DEEP = 64
@@ -67,3 +68,14 @@ def _text(value: object) -> str | None:
 def write(frame: pl.DataFrame) -> bytes:
     """Return the table as JSON Lines."""
     return frame.write_ndjson().encode()
+
+
+FORMAT = FileFormat(
+    name="jsonl",
+    endings=(".jsonl", ".ndjson"),
+    tables=TABLES,
+    matches=lambda content, ending: is_jsonl(content),
+    read=read,
+    write=lambda frame, name: write(frame),
+    position=30,
+)

@@ -7,6 +7,8 @@ import io
 import polars as pl
 
 from venire.errors import BadLine
+from venire.formats.file_format import TABLES, FileFormat
+from venire.tables.schema import Source
 
 
 def is_parquet(content: bytes) -> bool:
@@ -46,3 +48,14 @@ def write_parquet(frame: pl.DataFrame, *, statistics: bool = True) -> bytes:
     content = io.BytesIO()
     frame.write_parquet(content, compression="zstd", statistics=statistics)
     return content.getvalue()
+
+
+FORMAT = FileFormat(
+    name="parquet",
+    endings=(".parquet",),
+    tables=TABLES,
+    matches=lambda content, ending: is_parquet(content),
+    read=lambda content, name: (read_parquet(content, name), Source(name)),
+    write=lambda frame, name: write_parquet(frame),
+    position=20,
+)

@@ -13,6 +13,7 @@ import re
 import polars as pl
 
 from venire.errors import BadLine, DataError
+from venire.formats.file_format import FileFormat, list_table_endings
 from venire.tables.schema import MOST_WHOLE, Source
 
 _BLANKS = bytes.maketrans(b"\t\r\x0b\x0c", b"    ")
@@ -69,9 +70,11 @@ def _line_of(data: bytes, row: int) -> int:
 def _read(
     data: bytes, name: str, columns: tuple[str, ...], wanted: list[str]
 ) -> tuple[pl.DataFrame, Source]:
-    at = data.find(b"\x00")
-    if at >= 0:
-        raise BadLine(name, data.count(b"\n", 0, at) + 1, "holds a NUL character; take it out")
+    position = data.find(b"\x00")
+    if position >= 0:
+        raise BadLine(
+            name, data.count(b"\n", 0, position) + 1, "holds a NUL character; take it out"
+        )
     source = Source(name, lambda row: _line_of(data, row), clean=True)
     frame = None
     if not any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c", b"  ")):
@@ -139,13 +142,10 @@ def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
     return DataError(f"{name}: cannot be read as `{form}`")
 
 
-def read_qrels(
-    data: bytes, name: str, *, decimals: bool = False
-) -> tuple[pl.DataFrame, str, Source]:
-    """Read qrels, and the adaptive strategy that the second column names, if it does.
+def read_qrels(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
+    """Read qrels; grades stay text, and ``iteration`` is the second column.
 
-    A grade that is no whole number is refused, unless decimals are asked for. Where the first
-    line has five fields, the fourth is the stratum that a pair was sampled from.
+    If the first line has five fields, the fourth is the stratum that a pair was sampled from.
 
     Raises
     ------
@@ -153,12 +153,30 @@ def read_qrels(
     """
     first = next((line for line in data.split(b"\n", 100) if line.strip()), b"")
     columns = _SAMPLE if len(first.split()) == 5 else _QRELS
-    frame, source = _read(data, name, columns, list(columns))
+    return _read(data, name, columns, list(columns))
+
+
+def get_adaptive(frame: pl.DataFrame) -> str:
+    """Return the adaptive strategy named by the second column of qrels, or ""."""
+    if "iteration" not in frame.columns:
+        return ""
     marked = frame["iteration"].filter(frame["iteration"].str.starts_with(_ADAPTIVE))
-    adaptive = marked[0].removeprefix(_ADAPTIVE) if len(marked) else ""
-    frame = frame.drop("iteration")
-    if decimals:
-        return frame, adaptive, source
+    return str(marked[0]).removeprefix(_ADAPTIVE) if len(marked) else ""
+
+
+def mark_adaptive(frame: pl.DataFrame, strategy: str) -> pl.DataFrame:
+    """Add the second column of qrels, which names an adaptive strategy or is 0."""
+    mark = f"{_ADAPTIVE}{strategy}" if strategy else "0"
+    return frame.with_columns(pl.lit(mark).alias("iteration"))
+
+
+def require_whole_grades(frame: pl.DataFrame, source: Source) -> None:
+    """Refuse qrels with a grade that is not a whole number.
+
+    Raises
+    ------
+    BadLine
+    """
     grade = frame["relevance"]
     number = grade.cast(pl.Int64, strict=False)
     large = number.abs() > MOST_WHOLE
@@ -173,7 +191,6 @@ def read_qrels(
             f"the grade is {grade[row]!r}, not a whole number; real-valued grades are read "
             "with decimals=True",
         )
-    return frame, adaptive, source
 
 
 def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
@@ -217,3 +234,29 @@ def write_run(ranked: pl.DataFrame, name: str) -> bytes:
         "run_id",
     )
     return out.write_csv(include_header=False, separator=" ", quote_style="never").encode()
+
+
+def _is_no_table(content: bytes, ending: str) -> bool:
+    return ending not in list_table_endings() and is_trec(content)
+
+
+QRELS = FileFormat(
+    name="trec-qrels",
+    endings=(),
+    tables=("qrels",),
+    matches=_is_no_table,
+    read=read_qrels,
+    write=lambda frame, name: write_qrels(frame, name, get_adaptive(frame)),
+    has_columns=False,
+    position=10,
+)
+RUN = FileFormat(
+    name="trec-run",
+    endings=(),
+    tables=("runs",),
+    matches=_is_no_table,
+    read=read_run,
+    write=write_run,
+    has_columns=False,
+    position=10,
+)

@@ -11,13 +11,12 @@ import polars as pl
 
 from venire.errors import BadSetting, DataError
 from venire.formats import write_frame, write_qrels
-from venire.formats.source import stem, write_bytes
+from venire.formats.file_format import get_ending, list_table_endings
+from venire.formats.source import write_bytes
 from venire.settings import Settings, setting
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import PAIR, counted
-
-_TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ class Pool:
         sample_eval; this needs ``qrels``.
         """
         name = str(path)
-        if Path(stem(name, keep_kind=True)).suffix in _TABLES:
+        if get_ending(name) in list_table_endings():
             write_frame(self.frame, path)
         elif "stratum" in self.frame.columns:
             if qrels is None:

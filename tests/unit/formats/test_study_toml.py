@@ -90,8 +90,8 @@ def test_a_scale_is_completed():
         ('documents = "pdf"', "Unknown documents 'pdf'. Choose from html, text."),
         ("name = 3", "name must be text (got 3)"),
         ('[scale]\nnames = ["a"]', "scale.values is missing"),
-        ("[scale]\nvalues = [1, 0]", "must rise"),
-        ('[scale]\nvalues = [0, 1]\nnames = ["a"]', "one name a grade"),
+        ("[scale]\nvalues = [1, 0]", "must have increasing grades"),
+        ('[scale]\nvalues = [0, 1]\nnames = ["a"]', "one name per grade"),
         (
             '[scale]\nvalues = [0, 1]\ndefinitions = ["a"]',
             "scale.definitions must have one text per grade, 2 in all (got 1)",
@@ -100,7 +100,7 @@ def test_a_scale_is_completed():
             "[scale]\nvalues = [0, 1]\nrelevant_from = 2",
             "scale.relevant_from must be <= the highest grade, 1 (got 2)",
         ),
-        ("[scale]\nvalues = [0, inf]", "finite numbers"),
+        ("[scale]\nvalues = [0, inf]", "must have finite grades"),
     ],
 )
 def test_a_wrong_setting_is_named_with_what_to_do(text, said):
