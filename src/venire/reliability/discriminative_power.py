@@ -53,10 +53,14 @@ def discriminative_power(
     Raises
     ------
     BadSetting
-        For fewer than two systems, no common topic, or an alpha that is none.
+        For fewer than two systems, no common topic, or an alpha outside 0 to 1.
     """
     if not 0 < alpha < 1:
-        raise BadSetting(f"alpha is between 0 and 1, not {alpha}")
-    found = compare_systems(scores, measure, permutations=permutations, bootstraps=1, seed=seed)
-    apart = sum(pair.p_tukey is not None and pair.p_tukey < alpha for pair in found)
-    return DiscriminativePower(apart, len(found), apart / len(found), alpha, tuple(found))
+        raise BadSetting(f"must be between 0 and 1 (got {alpha})", argument="alpha", value=alpha)
+    comparisons = compare_systems(
+        scores, measure, permutations=permutations, bootstraps=1, seed=seed
+    )
+    apart = sum(pair.p_tukey is not None and pair.p_tukey < alpha for pair in comparisons)
+    return DiscriminativePower(
+        apart, len(comparisons), apart / len(comparisons), alpha, tuple(comparisons)
+    )

@@ -1,4 +1,4 @@
-"""How far the topics decide the ranking, and how many would be enough."""
+"""Estimate how far the order would repeat on other topics, and how many topics are enough."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ class Generalizability:
         ``n = target / (1 - target) * s_e / s_s``, rounded up.
         """
         if not 0 < target < 1:
-            raise BadSetting(f"the target is between 0 and 1, not {target}")
+            raise BadSetting(
+                f"must be between 0 and 1 (got {target})", argument="target", value=target
+            )
         if not self.system or self.residual is None:
             return None
         # A ratio that is whole but for rounding must not cost a topic.
@@ -65,7 +67,7 @@ class Generalizability:
     def _ratio(self, error: float | None, topics: int | None) -> float | None:
         n = self.topics if topics is None else topics
         if n < 1:
-            raise BadSetting(f"the number of topics is at least 1, not {n}")
+            raise BadSetting(f"must be >= 1 (got {n})", argument="topics", value=n)
         if self.system is None or error is None or self.system + error == 0:
             return None
         return self.system / (self.system + error / n)
@@ -84,8 +86,8 @@ def generalizability(values: ArrayLike) -> Generalizability:
 
     Examples
     --------
-    >>> found = generalizability([[0.2, 0.4, 0.3], [0.5, 0.7, 0.6]])
-    >>> round(found.relative(), 6), round(found.absolute(), 3)
+    >>> result = generalizability([[0.2, 0.4, 0.3], [0.5, 0.7, 0.6]])
+    >>> round(result.relative(), 6), round(result.absolute(), 3)
     (1.0, 0.931)
     """
     scores = np.asarray(values, dtype=np.float64)

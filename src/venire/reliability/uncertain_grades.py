@@ -1,4 +1,4 @@
-"""How far the ranking holds when grades inferred from a crowd may be other ones."""
+"""Rank runs under qrels drawn from the grade probabilities of an aggregation."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def rank_drawn_grades(
     >>> sure = GradeProbabilities(pairs, np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0, 1]))
     >>> good = Runs.from_dict({"q": {"a": 2.0, "b": 1.0}}, run_id="good")
     >>> poor = Runs.from_dict({"q": {"b": 2.0, "a": 1.0}}, run_id="poor")
-    >>> found = rank_drawn_grades(sure, Runs(pl.concat([good.frame, poor.frame])), draws=5)
-    >>> found.interval, found.frame["beats_next"].to_list()
+    >>> result = rank_drawn_grades(sure, Runs(pl.concat([good.frame, poor.frame])), draws=5)
+    >>> result.interval, result.frame["beats_next"].to_list()
     ((1.0, 1.0), [1.0, None])
     """
     drawn = draw_scores(
@@ -99,10 +99,10 @@ def rank_drawn_grades(
     settled = Qrels.of(uncertain.pairs.with_columns(pl.Series("relevance", likeliest)))
     scores = score_runs(settled, runs, [measure], topics=topics, ties=ties)
     score = scores.mean[0]
-    known = [tau_b(score, one) for one in drawn.values[:, 0]]
+    taus = [tau_b(score, draw) for draw in drawn.values[:, 0]]
     low, high = drawn.interval()
     order = np.argsort(-score, kind="stable")
-    names = [scores.runs[at] for at in order]
+    names = [scores.runs[run] for run in order]
     following = [drawn.better(first, second) for first, second in pairwise(names)]
     frame = pl.DataFrame(
         {
@@ -118,7 +118,7 @@ def rank_drawn_grades(
     return UncertainGrades(
         measure=drawn.measures[0],
         frame=frame,
-        taus=np.array([tau for tau in known if tau is not None], dtype=np.float64),
+        taus=np.array([tau for tau in taus if tau is not None], dtype=np.float64),
         unsure=int(np.sum(uncertain.probabilities.max(axis=1) < SURE)),
         draws=draws,
         seed=seed,

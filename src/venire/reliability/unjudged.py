@@ -1,4 +1,4 @@
-"""The share of each system's first documents that nobody judged."""
+"""Measure the unjudged share of each system's first documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEPTH = 10
 
 @dataclass(frozen=True)
 class Unjudged:
-    """How much of each system's first documents is scored on a guess.
+    """Unjudged share of each system's first documents.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Unjudged:
 
 
 def measure_unjudged(table: RankTable, grades: Longs, *, depth: int = DEPTH) -> Unjudged:
-    """Return the share of each run's first documents that have no grade.
+    """Measure the share of each run's first documents that have no grade.
 
     Unjudged@k of a topic, averaged over the topics that the run has: a topic without documents
     has none that is unjudged, and must not make the share smaller. A pair with grade -1 is not
@@ -56,7 +56,7 @@ def measure_unjudged(table: RankTable, grades: Longs, *, depth: int = DEPTH) -> 
         For a depth below 1.
     """
     if depth < 1:
-        raise BadSetting(f"depth is at least 1, not {depth}")
+        raise BadSetting(f"must be >= 1 (got {depth})", argument="depth", value=depth)
     scores = score(table, grades, [f"Unjudged@{depth}"], topics="run")
     # The mean of 1 - share leaves dust like 1e-17.
     frame = pl.DataFrame(

@@ -1,4 +1,4 @@
-"""The risks to a ranking: a light for each, the number that decides it, and what to do next."""
+"""Rate the risks to a ranking: a light, the number that decides it, and the next step."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Risk:
     name : str
     light : "green", "amber", "red" or "not checked"
     number : float or None
-        What decides it.
+        The number that decides the light.
     what : str
-        What the number is.
+        What the number measures.
     reason : str
         Why this light, or why it was not checked.
     next_step : str
-        The cheapest thing to do about it.
+        The cheapest next step.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Risk:
 
 
 def assess_pool(result: LeaveOneOut, runs: int, deeper: int) -> Risk:
-    """Judge by the most places that a run loses when it, or its group, is left out.
+    """Rate by the most ranks that a run loses when it, or its group, is left out.
 
     ``deeper`` pairs are unjudged to twice the depth.
     """
@@ -89,7 +89,7 @@ def assess_pool(result: LeaveOneOut, runs: int, deeper: int) -> Risk:
 
 
 def assess_unjudged(result: Unjudged, missing: int) -> Risk:
-    """Judge by the largest unjudged share; ``missing`` pairs of all runs would mend it."""
+    """Rate by the largest unjudged share; judging ``missing`` pairs would lower it to 0."""
     worst = result.worst
     share = float(worst["unjudged"])
     light = RED if share >= UNJUDGED_RED else AMBER if share >= UNJUDGED_AMBER else GREEN
@@ -100,17 +100,17 @@ def assess_unjudged(result: Unjudged, missing: int) -> Risk:
 
 
 def assess_assessors(results: Sequence[Substitution], why: str) -> Risk:
-    """Judge by the smallest tau under another assessor; ``why`` there is none, if so."""
+    """Rate by the smallest tau under another assessor; ``why`` says why there is none."""
     what = "smallest tau with the ranking under another assessor"
-    known = [(one.order.tau, one) for one in results if one.order.tau is not None]
+    known = [(result.order.tau, result) for result in results if result.order.tau is not None]
     if not known:
         why = results[0].order.reason or why if results else why
-        step = "have a second assessor judge some topics; give --judgments"
+        step = "have a second assessor judge some topics, and pass the judgments"
         return Risk(ASSESSORS, NOT_CHECKED, None, what, why, step)
     tau, worst = min(known, key=lambda pair: pair[0])
     light = RED if tau < TAU_RED else AMBER if tau < TAU_GREEN else GREEN
     swaps = f"{len(worst.order.swapped)} of {counted(worst.order.pairs, 'pair')} of runs"
-    reason = f"under {worst.assessor}, {swaps} swap"
+    reason = f"{swaps} swap under {worst.assessor}"
     if worst.stricter == worst.assessor:
         reason += f"; {worst.assessor} is stricter ({worst.leniency:+.2f} grades)"
     elif worst.leniency:
@@ -120,66 +120,73 @@ def assess_assessors(results: Sequence[Substitution], why: str) -> Risk:
 
 
 def assess_favour(results: Sequence[Audit], why: str) -> Risk:
-    """Judge by the smallest p over systems, times the number of judges (Bonferroni).
+    """Rate by the smallest p over systems, times the number of judges (Bonferroni).
 
-    What is measured is that a judge's differences from the qrels follow the ranks of a run; which
-    of the two errs it cannot say, only a third opinion can. A finding that holds both ways is
-    amber at most: the qrels may be what errs. ``why`` there is nothing to judge by, if so.
+    The test measures that a judge's differences from the qrels follow the ranks of a run. It cannot
+    say which of the two errs; only a third opinion can. A finding that holds both ways is amber at
+    most, as the qrels may err. ``why`` says why there are no judgments to test.
     """
     what = "smallest p, corrected for systems and judges"
-    step = "give --judgments of another judge on pairs of the qrels"
+    step = "pass judgments of another judge on pairs of the qrels"
     if not results:
         return Risk(FAVOUR, NOT_CHECKED, None, what, why, step)
-    known = [(one.favoured.p, one) for one in results if one.favoured.p is not None]
+    known = [(audit.favoured.p, audit) for audit in results if audit.favoured.p is not None]
     if not known:
         reason = "no judge's grades differ from the qrels beyond leniency"
         return Risk(FAVOUR, NOT_CHECKED, None, what, reason, step)
-    # One that is not both ways weighs more than any that is.
+    # A finding that does not hold both ways counts before any that does.
     known.sort(key=lambda item: (item[0], item[1].both_ways(), -item[1].favoured.frame["z"][0]))
     least, worst = known[0]
     p = min(1.0, least * len(results))
     light = RED if p < P_RED else AMBER if p < P_GREEN else GREEN
     if light != GREEN:
         reason = (
-            f"{worst.judge} grades higher than the qrels what {worst.favoured.most} ranks high, "
-            "more than chance does"
+            f"{worst.judge} grades documents that {worst.favoured.most} ranks high higher than the "
+            "qrels do, more than by chance"
         )
         if worst.both_ways():
             light = AMBER
-            reason += "; seen from the judge the qrels follow it too, so the qrels may err"
+            reason += "; the qrels follow the same run against the judge, so the qrels may err"
         step = f"have a third assessor judge the {counted(worst.differ, 'pair')} where they differ"
         return Risk(FAVOUR, light, p, what, reason, step)
-    fewest = min(one.favoured.pairs for one in results)
+    fewest = min(audit.favoured.pairs for audit in results)
     if fewest < PAIRS_ENOUGH:
         reason = f"nothing found, but only {counted(fewest, 'pair')} audited: too few to clear"
         step = f"let the judge grade {PAIRS_ENOUGH - fewest} more pairs of the qrels"
         return Risk(FAVOUR, AMBER, p, what, reason, step)
-    return Risk(FAVOUR, light, p, what, "no judge differs from the qrels as a run ranks", "none")
+    return Risk(
+        FAVOUR,
+        light,
+        p,
+        what,
+        "no judge's differences from the qrels follow the ranks of a run",
+        "none",
+    )
 
 
 def assess_grades(result: UncertainGrades) -> Risk:
-    """Judge by the low end of tau between the order by likeliest grades and that of drawn qrels."""
+    """Rate by the low end of tau between the order by likeliest grades and that of drawn qrels."""
     what = "tau with the order by likeliest grades that 97.5% of drawn qrels reach"
-    found = result.interval
+    interval = result.interval
     step = f"judge again the {counted(result.unsure, 'pair')} with no grade of probability {SURE}"
     if not result.unsure:
         step = "add topics: the grades are as sure as they will be"
-    if found is None:
+    if interval is None:
         return Risk(
             GRADES, NOT_CHECKED, None, what, "all runs tie under the likeliest grades", step
         )
-    light = RED if found[0] < TAU_RED else AMBER if found[0] < TAU_GREEN else GREEN
+    light = RED if interval[0] < TAU_RED else AMBER if interval[0] < TAU_GREEN else GREEN
     next_to = result.frame["beats_next"].drop_nulls()
     close = int((next_to < 0.95).sum())
     reason = (
         f"{close} of {counted(len(next_to), 'pair')} of neighbouring runs keep their order in "
         f"fewer than 95% of {counted(result.draws, 'draw')}"
     )
-    return Risk(GRADES, light, found[0], what, reason, "none" if light == GREEN else step)
+    return Risk(GRADES, light, interval[0], what, reason, "none" if light == GREEN else step)
 
 
 def assess_topics(result: Generalizability, power: DiscriminativePower | None) -> Risk:
-    """Judge by E rho^2: how far the ranking would repeat with other topics."""
+    """Rate by E rho^2: how far the ranking would repeat with other topics."""
     what = "E rho^2, how far the order would repeat on other topics"
     value = result.relative()
     if value is None or not result.system:
@@ -191,10 +198,10 @@ def assess_topics(result: Generalizability, power: DiscriminativePower | None) -
     if power is not None:
         reason += f" tell {power.apart} of {counted(power.pairs, 'pair')} of runs apart"
         if power.apart == 0 and light == GREEN:
-            # Two runs on a few topics that all agree: the variance is small, and so is the proof.
+            # With two runs on a few topics that all agree, the variance is small by chance.
             light = AMBER
     needed = result.topics_needed(RELATIVE_GREEN)
-    more = 0 if needed is None else needed - result.topics
-    step = f"add {counted(more, 'topic')} for {RELATIVE_GREEN}" if more > 0 else "add topics"
+    missing = 0 if needed is None else needed - result.topics
+    step = f"add {counted(missing, 'topic')} for {RELATIVE_GREEN}" if missing > 0 else "add topics"
     step = "none" if light == GREEN else step
     return Risk(TOPICS, light, value, what, reason, step)

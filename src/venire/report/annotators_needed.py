@@ -1,4 +1,4 @@
-"""The page and the folder of how many annotators are needed."""
+"""Write the page and the tables on how many judgments a pair needs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from venire.simulation.campaigns.annotators_needed import AnnotatorsNeeded
 from venire.tables.schema import counted
 
 
-def in_words(result: AnnotatorsNeeded) -> list[str]:
-    """Say for each measure how many judgments a pair are enough."""
+def describe_judgments_needed(result: AnnotatorsNeeded) -> list[str]:
+    """Return one sentence per measure: how many judgments per pair are enough."""
     targets = f"a tau of {result.settings['target_tau']:g}"
     if result.settings["target_sd"] is not None:
         targets += f" and a standard deviation of {result.settings['target_sd']:g}"
@@ -22,20 +22,20 @@ def in_words(result: AnnotatorsNeeded) -> list[str]:
     for measure, judges in result.recommended.items():
         if judges is None:
             most = result.settings["most"]
-            each = f"{counted(most, 'judgment')} a pair {'is' if most == 1 else 'are'}"
+            each = f"{counted(most, 'judgment')} per pair {'is' if most == 1 else 'are'}"
             out.append(f"{measure}: {each} not enough for {targets}")
             continue
         row = next(
             row for row in result.rows if row["measure"] == measure and row["judges"] == judges
         )
         cost = "" if row["cost"] is None else f", at a cost of {row['cost']:,.2f}"
-        each = f"{counted(judges, 'judgment')} a pair {'is' if judges == 1 else 'are'}"
+        each = f"{counted(judges, 'judgment')} per pair {'is' if judges == 1 else 'are'}"
         out.append(f"{measure}: {each} enough for {targets}{cost}")
     return out
 
 
-def shown(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows as a table shows them: there is no column of costs where no price was given."""
+def hide_missing_costs(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows without the column of costs where no price was given."""
     priced = any(row.get("cost") is not None for row in rows)
     return [
         {name: value for name, value in row.items() if name != "cost" or priced} for row in rows
@@ -59,7 +59,10 @@ def annotators_page(result: AnnotatorsNeeded) -> Page:
     import plotly.graph_objects as go
 
     page = Page("How many judgments a pair needs")
-    page.lead(" ".join(f"{one}." for one in in_words(result)) or "Settled grades beside known ones")
+    page.lead(
+        " ".join(f"{sentence}." for sentence in describe_judgments_needed(result))
+        or "Settled grades beside known ones"
+    )
     for name, title, text in (
         ("sd", "Standard deviation of scores", "of a system's score over the draws, on average"),
         ("tau", "Order of the systems", "tau with the reference order, on average"),
@@ -69,19 +72,22 @@ def annotators_page(result: AnnotatorsNeeded) -> Page:
         page.heading(title)
         figure = go.Figure()
         for measure in result.recommended:
-            mine = [row for row in result.rows if row["measure"] == measure]
+            rows = [row for row in result.rows if row["measure"] == measure]
             figure.add_trace(
                 go.Scatter(
-                    x=[row["judges"] for row in mine],
-                    y=[row[name] for row in mine],
+                    x=[row["judges"] for row in rows],
+                    y=[row[name] for row in rows],
                     mode="lines+markers",
                     name=plain(measure),
                 )
             )
-        figure.update_xaxes(title="judgments a pair", dtick=1)
+        figure.update_xaxes(title="judgments per pair", dtick=1)
         figure.update_yaxes(title=name)
         page.plot(
-            figure, shown(result.rows), caption=f"{title}: {text}, by judgments a pair.", digits=4
+            figure,
+            hide_missing_costs(result.rows),
+            caption=f"{title}: {text}, by judgments per pair.",
+            digits=4,
         )
     if result.truth:
         page.heading("Beside known grades")

@@ -1,4 +1,4 @@
-"""The page and the folder of a forecast of campaigns."""
+"""Write the page and the table of a forecast of campaigns."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from venire.simulation.campaigns.designs import Forecast
 NAMES = ("depth", "overlap", "batch_size", "gold_size", "gold_errors")
 
 
-def shown(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows as a table shows them: judgments, a mean over the replays, to the next whole one."""
+def round_judgments(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with judgments, a mean over the replays, rounded to whole numbers."""
     return [{**row, "judgments": round(row["judgments"])} for row in rows]
 
 
-def played_with(crowd: Mapping[str, Any]) -> str:
-    """Say which people, prices and times designs were played with.
+def describe_crowd(crowd: Mapping[str, Any]) -> str:
+    """Describe the annotators, prices and times that designs were simulated with.
 
     Examples
     --------
     >>> from dataclasses import asdict
     >>> from venire.simulation.campaigns.designs import Crowd
-    >>> played_with(asdict(Crowd())).partition(";")[0]
-    'Played with 10% spam, the others right in 80%'
+    >>> describe_crowd(asdict(Crowd())).partition(";")[0]
+    'Simulated with 10% spam, the others right in 80%'
     """
     people = (
         f"{crowd['spam']:.0%} spam, the others right in {crowd['accuracy']:.0%}"
@@ -36,8 +36,8 @@ def played_with(crowd: Mapping[str, Any]) -> str:
     )
     paid = "are paid too" if crowd["pay_rejected"] else "are not paid"
     return (
-        f"Played with {people}; {crowd['seconds']:g} seconds and {crowd['price']:g} a judgment, "
-        f"and a fee of {crowd['fee']:.0%}; rejected batches {paid}."
+        f"Simulated with {people}; {crowd['seconds']:g} seconds and {crowd['price']:g} "
+        f"per judgment, and a fee of {crowd['fee']:.0%}; rejected batches {paid}."
     )
 
 
@@ -69,7 +69,7 @@ def forecast_page(result: Forecast) -> Page:
             go.Scatter(
                 x=[row["money"] for row in rows],
                 y=[row["tau"] for row in rows],
-                text=[", ".join(f"{one} {row[one]}" for one in NAMES) for row in rows],
+                text=[", ".join(f"{name} {row[name]}" for name in NAMES) for row in rows],
                 mode="lines+markers" if name == "worth a look" else "markers",
                 marker={"symbol": "circle" if name == "worth a look" else "x", "size": 10},
                 name=name,
@@ -79,11 +79,13 @@ def forecast_page(result: Forecast) -> Page:
     figure.update_xaxes(title="money")
     figure.update_yaxes(title="tau with the order under all known grades")
     page.plot(
-        figure, shown(result.rows), caption="Money and order of the systems, a mark a design."
+        figure,
+        round_judgments(result.rows),
+        caption="Money and order of the systems, one mark per design.",
     )
     page.heading("Designs worth a look")
-    page.text(played_with(result.settings["crowd"]))
-    page.table(sorted(shown(front), key=lambda row: float(row["money"])))
+    page.text(describe_crowd(result.settings["crowd"]))
+    page.table(sorted(round_judgments(front), key=lambda row: float(row["money"])))
     page.heading("Notes")
     page.notes(result.notes)
     return page

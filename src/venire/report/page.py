@@ -91,13 +91,13 @@ class Page:
         """Add a table whose rows are coloured by their ``light``; a column must say it in words."""
         if not rows:
             return
-        kept = [{name: row[name] for name in row if name != "light"} for row in rows]
-        head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in kept[0])
+        visible = [{name: row[name] for name in row if name != "light"} for row in rows]
+        head = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in visible[0])
         body = []
-        for row, shown in zip(rows, kept, strict=True):
+        for row, columns in zip(rows, visible, strict=True):
             cells = "".join(
                 f"<td>{html.escape('–' if value is None else cell(value, digits))}</td>"
-                for value in shown.values()
+                for value in columns.values()
             )
             name = html.escape(str(row["light"]).replace(" ", "-"), quote=True)
             body.append(f'<tr class="{name}">{cells}</tr>')

@@ -1,4 +1,4 @@
-"""The page and the folder of a comparison of groups of annotators."""
+"""Write the page and the tables of a comparison of groups of annotators."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def write_repeatability(result: Repeatability, folder: str | Path) -> list[Path]
     )
 
 
-def overall_named(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of strictness as a table shows them: over all grades, or one of them."""
+def label_all_grades(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of strictness with 'all' in place of a missing grade."""
     return [{**row, "grade": "all" if row["grade"] is None else row["grade"]} for row in rows]
 
 
@@ -46,12 +46,12 @@ def repeatability_page(result: Repeatability) -> Page:
     page.lead(result.sentence)
     page.heading("Order under every two groups")
     page.text(
-        "Tau is 1 where the order is the same. A swap matters where one of the two groups tells "
-        "the systems apart (randomised Tukey HSD, p < .05)."
+        "Tau is 1 where the order is the same. A swap matters where the systems differ "
+        "significantly under one of the two groups (randomised Tukey HSD, p < .05)."
     )
     page.table(result.orders)
     if result.swaps:
-        page.heading("Swaps")
+        page.heading("Swapped pairs of systems")
         page.table(result.swaps, most=100)
     _scores(page, result)
     _strictness(page, result)
@@ -85,8 +85,8 @@ def _scores(page: Page, result: Repeatability) -> None:
         figure.update_xaxes(title=f"systems, best under {plain(result.groups[0])} first",
                             type="category")  # fmt: skip
         figure.update_yaxes(title=plain(measure))
-        more = f" The first {LINES} of {len(rows)} systems." if len(rows) > LINES else ""
-        page.plot(figure, rows, caption=f"{measure} of each system under each group.{more}")
+        cut = f" The first {LINES} of {len(rows)} systems." if len(rows) > LINES else ""
+        page.plot(figure, rows, caption=f"{measure} of each system under each group.{cut}")
 
 
 def _strictness(page: Page, result: Repeatability) -> None:
@@ -114,6 +114,6 @@ def _strictness(page: Page, result: Repeatability) -> None:
     figure.update_yaxes(title="offset, in grades")
     page.plot(
         figure,
-        overall_named(result.strictness),
+        label_all_grades(result.strictness),
         caption="Offset of every group beside every other.",
     )

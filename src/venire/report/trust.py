@@ -1,4 +1,4 @@
-"""The page and the folder of a trust report: the verdict first, then what it stands on."""
+"""Write the page and the tables of a trust report: the verdict first, then its evidence."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
         tables["ranks"] = pl.DataFrame(_rank_rows(result))
     if result.audits:
         tables["favoured"] = pl.concat(
-            one.favoured.frame.select(pl.lit(one.judge).alias("judge"), pl.all())
-            for one in result.audits
+            audit.favoured.frame.select(pl.lit(audit.judge).alias("judge"), pl.all())
+            for audit in result.audits
         )
     if result.uncertain is not None:
         tables["uncertain"] = result.uncertain.frame
@@ -82,7 +82,7 @@ def trust_page(result: Trust) -> Page:
     _ranks(page, result)
     _depths(page, result)
     page.heading(f"Unjudged in the first {result.unjudged.depth}")
-    page.text("A document that nobody judged counts as not relevant: it is scored on a guess.")
+    page.text("A document that nobody judged counts as not relevant.")
     page.table(result.unjudged.frame.to_dicts())
     page.heading("Left out of the pool")
     page.text(
@@ -101,7 +101,7 @@ def trust_page(result: Trust) -> Page:
             "say which of the two errs; both ways: seen from the judge, the qrels' differences "
             "follow it too. Only a third opinion on those pairs can tell."
         )
-        page.table([_favour_row(one) for one in result.audits])
+        page.table([_describe_audit(audit) for audit in result.audits])
     if result.uncertain is not None:
         _uncertain(page, result.uncertain)
     page.heading("Notes")
@@ -135,21 +135,23 @@ def _depths(page: Page, result: Trust) -> None:
     page.plot(figure, rows, caption=caption)
 
 
-def _uncertain(page: Page, found: UncertainGrades) -> None:
+def _uncertain(page: Page, uncertain: UncertainGrades) -> None:
     """Plot each run's score with the interval that uncertain grades give it."""
     import plotly.graph_objects as go
 
     page.heading("What uncertain grades do")
-    tau = found.interval
-    said = [f"{found.draws} qrels drawn from the grade probabilities, seed {found.seed}."]
+    tau = uncertain.interval
+    sentences = [
+        f"{uncertain.draws} qrels drawn from the grade probabilities, seed {uncertain.seed}."
+    ]
     if tau is not None:
         low, high = tau
-        said.append(
+        sentences.append(
             f"Tau with the order by likeliest grades: {low:.3f} to {high:.3f} in 95% of the draws."
         )
-    said.append("beats_next: the share of draws in which a run is ahead of the next one.")
-    page.text(" ".join(said))
-    rows = found.frame.to_dicts()
+    sentences.append("beats_next: the share of draws in which a run is ahead of the next one.")
+    page.text(" ".join(sentences))
+    rows = uncertain.frame.to_dicts()
     shown = rows[:LINES]
     figure = go.Figure(
         go.Scatter(
@@ -165,38 +167,38 @@ def _uncertain(page: Page, found: UncertainGrades) -> None:
             },
         )
     )
-    figure.update_xaxes(title=plain(str(found.measure)))
+    figure.update_xaxes(title=plain(str(uncertain.measure)))
     figure.update_yaxes(autorange="reversed", type="category")
-    more = f" The first {LINES} of {len(rows)} runs." if len(rows) > LINES else ""
-    caption = f"Score under the likeliest grades, and where 95% of the drawn qrels put it.{more}"
+    cut = f" The first {LINES} of {len(rows)} runs." if len(rows) > LINES else ""
+    caption = f"Score under the likeliest grades, and where 95% of the drawn qrels put it.{cut}"
     page.plot(figure, rows, caption=caption)
 
 
 def _sentence(result: Trust) -> str:
     lights = [risk.light for risk in result.risks]
-    said = []
+    parts = []
     for light, words in ((RED, "red"), (AMBER, "amber"), (NOT_CHECKED, "not checked")):
         names = [risk.name for risk in result.risks if risk.light == light]
         if names:
-            said.append(f"{words}: {', '.join(names)}")
-    if not said:
+            parts.append(f"{words}: {', '.join(names)}")
+    if not parts:
         return f"All {len(lights)} risks are green."
-    return f"{lights.count(GREEN)} of {len(lights)} risks are green; {'; '.join(said)}."
+    return f"{lights.count(GREEN)} of {len(lights)} risks are green; {'; '.join(parts)}."
 
 
 def _substitution_rows(result: Trust) -> list[dict[str, Any]]:
-    return [one.row for one in result.substitutions]
+    return [substitution.row for substitution in result.substitutions]
 
 
-def _favour_row(one: Audit) -> dict[str, Any]:
-    row = one.favoured.frame.row(0, named=True)
+def _describe_audit(audit: Audit) -> dict[str, Any]:
+    row = audit.favoured.frame.row(0, named=True)
     return {
-        "judge": one.judge,
+        "judge": audit.judge,
         "most favoured": row["run_id"] if row["p"] is not None else row["reason"],
         "z": row["z"],
         "p": row["p"],
-        "both ways": one.both_ways(),
-        "pairs": one.favoured.pairs,
+        "both ways": audit.both_ways(),
+        "pairs": audit.favoured.pairs,
     }
 
 
@@ -208,10 +210,10 @@ def _rank_rows(result: Trust) -> list[dict[str, Any]]:
         name: {"run_id": name, "qrels": place[name]}
         for name in sorted(scores.runs, key=lambda run: (place[run], run))
     }
-    for one in result.substitutions:
-        for row in one.frame.to_dicts():
-            rows[row["run_id"]][f"qrels on pairs of {one.assessor}"] = row["rank"]
-            rows[row["run_id"]][one.assessor] = row["rank_other"]
+    for other in result.substitutions:
+        for row in other.frame.to_dicts():
+            rows[row["run_id"]][f"qrels on pairs of {other.assessor}"] = row["rank"]
+            rows[row["run_id"]][other.assessor] = row["rank_other"]
     return list(rows.values())
 
 
@@ -220,10 +222,10 @@ def _ranks(page: Page, result: Trust) -> None:
     import plotly.graph_objects as go
 
     page.heading("How the ranking changes")
-    known = [one for one in result.substitutions if one.order.tau is not None]
+    known = [other for other in result.substitutions if other.order.tau is not None]
     if known:
-        worst = min(known, key=lambda one: one.order.tau or 0.0)
-        at = [f"qrels, pairs of {worst.assessor}", worst.assessor]
+        worst = min(known, key=lambda other: other.order.tau or 0.0)
+        axis = [f"qrels, pairs of {worst.assessor}", worst.assessor]
         moved = [(row["run_id"], row["rank"], row["rank_other"]) for row in worst.frame.to_dicts()]
         caption = (
             f"Place of each run under the qrels and under {worst.assessor}, who changes the order "
@@ -231,16 +233,16 @@ def _ranks(page: Page, result: Trust) -> None:
         )
     else:
         frame = result.leave_one_out.frame.sort("rank", "run_id")
-        at = ["in the pool", "left out"]
+        axis = ["in the pool", "left out"]
         moved = [(row["run_id"], row["rank"], row["rank_without"]) for row in frame.to_dicts()]
         caption = "Place of each run with its own documents in the pool, and left out."
-    rows = [{"run_id": run, at[0]: before, at[1]: after} for run, before, after in moved]
+    rows = [{"run_id": run, axis[0]: before, axis[1]: after} for run, before, after in moved]
     figure = go.Figure()
     for row in rows[:LINES]:
         figure.add_trace(
             go.Scatter(
-                x=[plain(name) for name in at],
-                y=[row[name] for name in at],
+                x=[plain(name) for name in axis],
+                y=[row[name] for name in axis],
                 mode="lines+markers",
                 name=plain(row["run_id"]),
                 hovertemplate=f"{html.escape(str(row['run_id']))}<br>%{{x}}: %{{y}}<extra></extra>",
@@ -249,5 +251,5 @@ def _ranks(page: Page, result: Trust) -> None:
     figure.update_xaxes(type="category")
     figure.update_yaxes(title="place", range=[len(rows[:LINES]) + 0.5, 0.5])
     figure.update_layout(showlegend=len(rows) <= 12)
-    more = f" The first {LINES} of {len(rows)} runs." if len(rows) > LINES else ""
-    page.plot(figure, rows, caption=caption + more)
+    cut = f" The first {LINES} of {len(rows)} runs." if len(rows) > LINES else ""
+    page.plot(figure, rows, caption=caption + cut)

@@ -150,7 +150,8 @@ def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
         assert world.users["ben"] not in text
         # What the designs were played with, by the defaults of a crowd; whole numbers are whole.
         assert (
-            "Played with 10% spam, the others right in 80%; 15 seconds and 0.02 a judgment" in text
+            "Simulated with 10% spam, the others right in 80%; 15 seconds and 0.02 per judgment"
+            in text
         )
         assert "depth 10, overlap 3, batch size 10, gold size 2, gold errors 0" in text
         designs = text[text.index('aria-label="Designs"') :].partition("</table>")[0]

@@ -50,7 +50,7 @@ def test_simulate_annotators(venire_json, files, runs):
     )  # fmt: skip
     assert [row["judges"] for row in found["rows"]] == [1, 2, 3, 4]
     assert found["rows"][2]["cost"] == 0.5 * 3 * 40
-    assert "1 judgment a pair is enough" in found["notes"][0]
+    assert "1 judgment per pair is enough" in found["notes"][0]
     assert (files / "out" / "truth.csv").is_file()
     assert "Beside known grades" in (files / "out" / "report.html").read_text()
     alone = venire_json("simulate", "annotators", files / "judged.csv", "--truth", files / "qrels")

@@ -126,9 +126,9 @@ def test_wrong_input_is_told(known, crowd):
 
 
 def test_words_and_tables_fit_one_judgment_and_no_price(known, crowd):
-    from venire.report.annotators_needed import in_words, shown
+    from venire.report.annotators_needed import describe_judgments_needed, hide_missing_costs
 
     found = annotators_needed(crowd, known.runs, ["AP"], most=2, draws=3, target_tau=-1.0)
-    assert in_words(found) == ["AP: 1 judgment a pair is enough for a tau of -1"]
+    assert describe_judgments_needed(found) == ["AP: 1 judgment per pair is enough for a tau of -1"]
     assert "cost" in found.rows[0]
-    assert "cost" not in shown(found.rows)[0]
+    assert "cost" not in hide_missing_costs(found.rows)[0]

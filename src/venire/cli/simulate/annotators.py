@@ -43,12 +43,12 @@ def command(
 
     Without RUN..., settled grades are compared with --truth only.
     """
-    from venire.report.annotators_needed import in_words, shown
+    from venire.report.annotators_needed import describe_judgments_needed, hide_missing_costs
 
     result = venire.simulate_annotators(judgments, runs or None, **options)
     emit(
         "simulate annotators",
-        (shown(result.rows) if form == "table" else result.rows) or result.truth,
+        (hide_missing_costs(result.rows) if form == "table" else result.rows) or result.truth,
         form=form,
         settings={
             "judgments": judgments,
@@ -57,5 +57,9 @@ def command(
             **result.settings,
             "seed": options["seed"],
         },
-        notes=[*in_words(result), *result.notes, *write_folder(result, output, form)],
+        notes=[
+            *describe_judgments_needed(result),
+            *result.notes,
+            *write_folder(result, output, form),
+        ],
     )

@@ -57,12 +57,12 @@ def command(
 
     Designs are replayed on QRELS, the known grades of a collection like the one to be judged.
     """
-    from venire.report.forecast import played_with, shown
+    from venire.report.forecast import describe_crowd, round_judgments
 
     result = venire.simulate_campaign(truth, runs, **options)
     emit(
         "simulate campaign",
-        shown(result.rows) if form == "table" else result.rows,
+        round_judgments(result.rows) if form == "table" else result.rows,
         form=form,
         settings={
             "truth": truth,
@@ -72,7 +72,7 @@ def command(
             "seed": options["seed"],
         },
         notes=[
-            played_with(result.settings["crowd"]),
+            describe_crowd(result.settings["crowd"]),
             *result.notes,
             *write_folder(result, output, form),
         ],

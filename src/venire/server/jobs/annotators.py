@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from sqlalchemy.orm import Session
 
 from venire.progress import Event, Progress
-from venire.report.annotators_needed import annotators_page, in_words
+from venire.report.annotators_needed import annotators_page, describe_judgments_needed
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.setting_rules import CAMPAIGN, RUNS, SEED, check_measures
 from venire.server.jobs.setting_rules import MEASURES as MEASURES_RULE
@@ -100,7 +100,7 @@ class AnnotatorsNeededJob(JobKind):
         return {
             "rows": needed.rows,
             "recommended": needed.recommended,
-            "notes": [*in_words(needed), *needed.notes],
+            "notes": [*describe_judgments_needed(needed), *needed.notes],
             "settings": self.to_dict(),
             "version": needed.version,
         }

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse
 
-from venire.report.annotators_needed import shown
-from venire.report.forecast import played_with
-from venire.report.repeatability import overall_named
+from venire.report.annotators_needed import hide_missing_costs
+from venire.report.forecast import describe_crowd
+from venire.report.repeatability import label_all_grades
 from venire.server.jobs.forecast import DESIGN_SETTINGS, CrowdSettings
 from venire.server.jobs.kinds import find_rules
 from venire.server.jobs.parts import list_parts
@@ -147,7 +147,7 @@ def _read_repeatability(session: Session, job: Job) -> Row:
     groups = (job.result or {})["settings"]["groups"]
     return {
         **rows,
-        "strictness": overall_named(rows["strictness"]),
+        "strictness": label_all_grades(rows["strictness"]),
         "scores": [
             {
                 "measure": measure,
@@ -168,7 +168,7 @@ def _read_annotators(_session: Session, job: Job) -> Row:
         "sd": charts.draw_measures(
             rows, "judges", "sd", ("judgments per pair", "standard deviation of a score")
         ),
-        "rows": shown(rows),
+        "rows": hide_missing_costs(rows),
         "tau": charts.draw_measures(rows, "judges", "tau", ("judgments per pair", "tau")),
     }
 
@@ -198,7 +198,7 @@ def _read_forecast(_session: Session, job: Job) -> Row:
         "common": describe_design(designs[0], fixed) if varied else "",
         "columns": COSTS,
         "digits": DIGITS,
-        "played": played_with({**asdict(Crowd()), **expected, **result.get("crowd", {})}),
+        "played": describe_crowd({**asdict(Crowd()), **expected, **result.get("crowd", {})}),
     }
 
 
