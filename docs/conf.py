@@ -40,8 +40,8 @@ nitpick_ignore_regex = [
 # Examples name what they show without importing it, as a module's own doctest allows.
 doctest_global_setup = """
 from venire import Judgments, Qrels, Runs, Scale
-from venire.adapters import CrowdKitStyle, SklearnStyle
-from venire.aggregation.annotator_types import AnnotatorTypes
+from venire.aggregation.adapters import CrowdKitStyle, SklearnStyle
+from venire.aggregation.annotator_types.model import AnnotatorTypes
 from venire.aggregation.binary import BinaryDecomposition
 from venire.aggregation.committee import Committee
 from venire.aggregation.continuous import Continuous
@@ -49,8 +49,8 @@ from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.glad import Glad
 from venire.aggregation.majority import Majority
 from venire.aggregation.mean import Mean, Median
-from venire.aggregation.minimax_entropy import MinimaxEntropy
-from venire.aggregation.ordinal_mixture import OrdinalMixture
+from venire.aggregation.minimax_entropy.model import MinimaxEntropy
+from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
 from venire.aggregation.annotator_types.descriptions import words
 from venire.grouping.base import finish
@@ -62,11 +62,10 @@ from venire.grouping.pixels import ColourHistogram, PerceptualHash
 from venire.grouping.pretrained import WordLlamaText
 from venire.grouping.settings import Setting, describe_setting, parse_methods, read_caps
 from venire.report.grouping_words import plan
-from venire.simulation.crowds import simulated_crowd
-from venire.simulation.grouped_annotators import annotator, parse_annotators
-from venire.simulation.grouped_pools import GroupedPools
-from venire.simulation.pilot import measure_pilot
-from venire.simulation.replay import Chance, replay
-from venire.testing import check_aggregator
+from venire.simulation.crowds.kinds import simulated_crowd
+from venire.simulation.grouping.annotators import annotator, parse_annotators
+from venire.simulation.grouping.pools import GroupedPools
+from venire.simulation.grouping.pilot import measure_pilot
+from venire.simulation.grouping.replay import Chance, replay
 from venire.testing import check_aggregator, check_grouper
 """

@@ -6,6 +6,7 @@ import inspect
 import os
 import pkgutil
 import re
+import runpy
 import shlex
 import tomllib
 from dataclasses import MISSING, fields
@@ -341,3 +342,8 @@ def test_the_commands_of_the_readme():
             if block.kind == "sh":
                 for target in re.findall(r"^make ([a-z-]+)", block.text, re.M):
                     assert target in targets, f"{name_of(page)}: make {target}"
+
+
+def test_the_setup_of_doctests_imports_what_it_names():
+    configuration = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+    exec(configuration["doctest_global_setup"], {})
