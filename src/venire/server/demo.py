@@ -166,9 +166,9 @@ def _judge_all(
         while at_work:
             rng.shuffle(at_work)
             for name in list(at_work):
-                found = _post(clients[name], f"/judge/{campaign_id}/next", {})
-                if found["state"] == "batch":
-                    _judge(store, clients[name], found["batch"], name, truth, rng)
+                answer = _post(clients[name], f"/judge/{campaign_id}/next", {})
+                if answer["state"] == "batch":
+                    _judge(store, clients[name], answer["batch"], name, truth, rng)
                     done += 1
                     progress(Event("a campaign over HTTP", done, None, f"{done} batches"))
                 else:
@@ -181,8 +181,8 @@ def _judge_all(
 def _post(client: httpx2.Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
     answer = client.post(path, json=body)
     answer.raise_for_status()
-    found: dict[str, Any] = answer.json()
-    return found
+    values: dict[str, Any] = answer.json()
+    return values
 
 
 def _judge(
@@ -230,10 +230,10 @@ def _by_type(store: Store, campaign_id: str) -> list[dict[str, Any]]:
             .join(Batch, Batch.annotator_id == User.id)
             .where(Batch.campaign_id == campaign_id)
         ).all()
-    found = []
+    types = []
     for kind, people in PEOPLE.items():
         theirs = [valid for worker, valid in rows if (worker or "").startswith(f"{kind}-")]
-        found.append(
+        types.append(
             {
                 "type": kind,
                 "annotators": people,
@@ -241,4 +241,4 @@ def _by_type(store: Store, campaign_id: str) -> list[dict[str, Any]]:
                 "rejected": sum(valid is False for valid in theirs),
             }
         )
-    return found
+    return types

@@ -79,10 +79,10 @@ def choose_owner(session: Session, login: str | None) -> str | None:
         No such login.
     """
     if login is not None:
-        found = session.scalar(select(User.id).where(User.login == login.strip().casefold()))
-        if found is None:
+        user_id = session.scalar(select(User.id).where(User.login == login.strip().casefold()))
+        if user_id is None:
             raise NotFound("account", login)
-        return found
+        return user_id
     makers = session.scalars(select(User.id).where(User.may_create).limit(2)).all()
     return makers[0] if len(makers) == 1 else None
 
@@ -117,14 +117,14 @@ def change_password(session: Session, user_id: str, old: str, new: str) -> None:
     session.flush()
 
 
-def sign_in(session: Session, user_id: str, at: datetime | None = None) -> str:
+def sign_in(session: Session, user_id: str, time: datetime | None = None) -> str:
     """A new secret for a browser's cookie; every sign-in makes its own."""
     secret = secrets.token_urlsafe(32)
-    at = at or now()
+    time = time or now()
     session.add(
-        SignIn(token_hash=hash_secret(secret), user_id=user_id, expires_at=at + SIGN_IN_TIME)
+        SignIn(token_hash=hash_secret(secret), user_id=user_id, expires_at=time + SIGN_IN_TIME)
     )
-    session.execute(delete(SignIn).where(SignIn.expires_at < at))
+    session.execute(delete(SignIn).where(SignIn.expires_at < time))
     session.flush()
     return secret
 
@@ -134,9 +134,9 @@ def sign_out(session: Session, secret: str) -> None:
     session.execute(delete(SignIn).where(SignIn.token_hash == hash_secret(secret)))
 
 
-def find_user_by_cookie(session: Session, secret: str, at: datetime | None = None) -> User | None:
+def find_user_by_cookie(session: Session, secret: str, time: datetime | None = None) -> User | None:
     """The user of a cookie, or None where it is unknown or has run out."""
-    return session.scalar(_BY_COOKIE, {"token": hash_secret(secret), "at": at or now()})
+    return session.scalar(_BY_COOKIE, {"token": hash_secret(secret), "at": time or now()})
 
 
 # Made once: making a statement takes longer than running it, and every request asks this one.

@@ -48,7 +48,7 @@ def list_disagreements(
     frame = _count_labels(session, study_id)
     share = pl.col("n") / pl.col("n").sum()
     # In one order, so that equal entropies are equal to the last bit.
-    found = (
+    pairs = (
         frame.sort("pair_id", "label")
         .group_by("pair_id", maintain_order=True)
         .agg(
@@ -59,19 +59,19 @@ def list_disagreements(
     )
     decided = read_settled_grades(session, study_id)
     if not settled:
-        found = found.filter(~pl.col("pair_id").is_in(list(decided)))
+        pairs = pairs.filter(~pl.col("pair_id").is_in(list(decided)))
     split = _read_posterior_entropy(session, study_id, job_id)
-    found = (
-        found.with_columns(pl.lit(None, pl.Float64).alias("split"))
+    pairs = (
+        pairs.with_columns(pl.lit(None, pl.Float64).alias("split"))
         if split is None
-        else _join_pairs(session, study_id, found, split)
+        else _join_pairs(session, study_id, pairs, split)
     )
-    found = found.sort(
+    pairs = pairs.sort(
         ["entropy", "split", "spread", "pair_id"],
         descending=[True, True, True, False],
         nulls_last=True,
     )
-    page = found.slice(offset, limit)
+    page = pairs.slice(offset, limit)
     names = read_pair_names(session, study_id, page["pair_id"].to_list())
     labels = frame.filter(pl.col("pair_id").is_in(page["pair_id"].to_list()))
     by_pair: dict[int, dict[int, int]] = {}
@@ -91,7 +91,7 @@ def list_disagreements(
         }
         for row in page.iter_rows(named=True)
     ]
-    return rows, found.height
+    return rows, pairs.height
 
 
 def _count_labels(session: Session, study_id: str) -> pl.DataFrame:
@@ -135,16 +135,16 @@ def _read_posterior_entropy(
 
 
 def _join_pairs(
-    session: Session, study_id: str, found: pl.DataFrame, split: pl.DataFrame
+    session: Session, study_id: str, pairs: pl.DataFrame, split: pl.DataFrame
 ) -> pl.DataFrame:
-    names = read_pair_names(session, study_id, found["pair_id"].to_list())
+    names = read_pair_names(session, study_id, pairs["pair_id"].to_list())
     keys = pl.DataFrame(
         [(pair, *name) for pair, name in names.items()],
         schema={"pair_id": pl.Int64, "query_id": pl.String, "doc_id": pl.String},
         orient="row",
     )
     keys = keys.join(split, on=["query_id", "doc_id"], how="left").select("pair_id", "split")
-    return found.join(keys, on="pair_id", how="left")
+    return pairs.join(keys, on="pair_id", how="left")
 
 
 def read_details(session: Session, study_id: str, pair_id: int) -> Row:

@@ -31,8 +31,8 @@ def _find_departure(
         .where(Batch.campaign_id == campaign_id, Batch.kind == "work", Batch.valid.is_not(None))
         .order_by(Batch.finished_at, Batch.id)
     )
-    found = departure(last.hits, last.tries, [not valid for valid in decided])
-    return found if found.raised_at is not None else None
+    change = departure(last.hits, last.tries, [not valid for valid in decided])
+    return change if change.raised_at is not None else None
 
 
 def list_alarms(
@@ -41,7 +41,7 @@ def list_alarms(
     campaigns: list[Row],
     waves: Mapping[str, Proportion],
     answers: Sequence[AnswerCount],
-    at: datetime,
+    time: datetime,
 ) -> list[Row]:
     """Return the alarms of a study: ``kind, campaign_id, text``."""
     alarms: list[Row] = []
@@ -53,19 +53,19 @@ def list_alarms(
     last: Proportion | None = None
     for row in campaigns:
         wave = waves.get(row["campaign_id"])
-        found = None
+        change = None
         if wave is not None and last is not None:
-            found = _find_departure(session, row["campaign_id"], last, wave)
-        if found is not None and wave is not None and last is not None:
+            change = _find_departure(session, row["campaign_id"], last, wave)
+        if change is not None and wave is not None and last is not None:
             add(
                 "rejections",
                 f"{row['campaign']}: {_format_share(wave)} of the batches are rejected, "
                 f"in the wave before it was {_format_share(last)}; seen after "
-                f"{found.raised_at} batches",
+                f"{change.raised_at} batches",
                 row,
             )
         last = wave or last
-        _add_progress_alarm(add, row, at)
+        _add_progress_alarm(add, row, time)
     names = {row["campaign_id"]: row for row in campaigns}
     for campaign_id, number in _count_held(session, study_id):
         row = names[campaign_id]
@@ -75,27 +75,29 @@ def list_alarms(
             "their judgments do not count until you accept them (Annotators, undecided)",
             row,
         )
-    for name, seen, there in _find_out_of_gold(session, study_id):
-        add("gold", f"gold has run out for {name}: all {there} seen ({seen} shown); add gold")
+    for name, seen, total in _find_out_of_gold(session, study_id):
+        add("gold", f"gold has run out for {name}: all {total} seen ({seen} shown); add gold")
     for flag in find_flagged(session, study_id, answers):
         add("annotator", f"{flag['name']}: {flag['text']}")
     return alarms
 
 
-def _format_share(one: Proportion) -> str:
-    return f"{one.value or 0:.0%} ({one.low or 0:.0%} to {one.high or 0:.0%}, {one.tries} batches)"
+def _format_share(rate: Proportion) -> str:
+    return (
+        f"{rate.value or 0:.0%} ({rate.low or 0:.0%} to {rate.high or 0:.0%}, {rate.tries} batches)"
+    )
 
 
-def _add_progress_alarm(add: Any, row: Row, at: datetime) -> None:
+def _add_progress_alarm(add: Any, row: Row, time: datetime) -> None:
     if row["state"] != "open":
         return
     left = row["pace"]["places_left"]
     if not left:
         add("done", f"{row['campaign']}: every document has all its judgments; close it", row)
         return
-    last = max(filter(None, (row["pace"]["last_at"], row["opened_at"])), default=at)
-    if at - last > DAY:
-        hours = int((at - last) / timedelta(hours=1))
+    last = max(filter(None, (row["pace"]["last_at"], row["opened_at"])), default=time)
+    if time - last > DAY:
+        hours = int((time - last) / timedelta(hours=1))
         add("still", f"{row['campaign']}: open, and no judgment for {hours} hours", row)
 
 
@@ -114,9 +116,9 @@ def _count_held(session: Session, study_id: str) -> list[tuple[str, int]]:
 
 def _find_out_of_gold(session: Session, study_id: str) -> list[tuple[str, int, int]]:
     """Annotators of open campaigns who have met every gold document: name, times, gold."""
-    there = session.scalar(select(func.count()).where(Gold.study_id == study_id, Gold.active)) or 0
+    total = session.scalar(select(func.count()).where(Gold.study_id == study_id, Gold.active)) or 0
     open_ones = select(Campaign.id).where(Campaign.study_id == study_id, Campaign.state == "open")
-    if not there or session.scalar(open_ones.limit(1)) is None:
+    if not total or session.scalar(open_ones.limit(1)) is None:
         return []
     # Grouped in the order of the index of gold leases, first; which study they are of, after.
     members = select(Membership.user_id).where(
@@ -142,7 +144,7 @@ def _find_out_of_gold(session: Session, study_id: str) -> list[tuple[str, int, i
     rows = session.execute(
         select(User.name, seen.c.times)
         .join(seen, seen.c.annotator_id == User.id)
-        .where(seen.c.pairs >= there)
+        .where(seen.c.pairs >= total)
         .order_by(User.name)
     )
-    return [(name, times, there) for name, times in rows]
+    return [(name, times, total) for name, times in rows]

@@ -65,13 +65,13 @@ class _Work:
         total = sum(self.labels.values())
         if not total:
             return None, None
-        label = max(sorted(self.labels), key=lambda one: self.labels[one])
+        label = max(sorted(self.labels), key=lambda key: self.labels[key])
         return label, self.labels[label] / total
 
     def accuracy(self) -> Proportion:
         """The share of gold that was right, over all waves."""
-        right = sum(one[0] for one in self.gold.values())
-        return wilson(right, sum(one[1] for one in self.gold.values()))
+        right = sum(key[0] for key in self.gold.values())
+        return wilson(right, sum(key[1] for key in self.gold.values()))
 
 
 class AnswerCount(NamedTuple):
@@ -117,11 +117,11 @@ def _read_medians(session: Session, study_id: str) -> dict[str, float]:
     timed = Judgment.active_ms.is_not(None) & Judgment.label.is_not(None)
     who = Judgment.annotator_id
     steps: dict[str, dict[int, int]] = defaultdict(dict)
-    for annotator, at, n in session.execute(
+    for annotator, number, n in session.execute(
         select(who, step, func.count()).where(ours, timed).group_by(who, step)
     ):
-        steps[annotator][at] = n
-    return {annotator: _interpolate_median(found) for annotator, found in steps.items()}
+        steps[annotator][number] = n
+    return {annotator: _interpolate_median(counts) for annotator, counts in steps.items()}
 
 
 def _interpolate_median(steps: dict[int, int]) -> float:
@@ -135,14 +135,14 @@ def _interpolate_median(steps: dict[int, int]) -> float:
 
 def _read_work(session: Session, study_id: str, answers: Sequence[AnswerCount]) -> dict[str, _Work]:
     """All work of a study by annotator."""
-    found: dict[str, _Work] = defaultdict(_Work)
-    for one in answers:
-        work = found[one.annotator_id]
-        work.answers += one.answers
-        if one.label is not None:
-            work.labels[one.label] += one.answers
-            work.timed += one.timed
-            work.capped_ms += one.capped_ms
+    work_by_annotator: dict[str, _Work] = defaultdict(_Work)
+    for count in answers:
+        work = work_by_annotator[count.annotator_id]
+        work.answers += count.answers
+        if count.label is not None:
+            work.labels[count.label] += count.answers
+            work.timed += count.timed
+            work.capped_ms += count.capped_ms
     batches = session.execute(
         select(
             Batch.annotator_id,
@@ -158,49 +158,56 @@ def _read_work(session: Session, study_id: str, answers: Sequence[AnswerCount]) 
         .group_by(Batch.annotator_id, Campaign.wave)
     )
     for annotator, wave, accepted, rejected, undecided, right, asked in batches:
-        work = found[annotator]
+        work = work_by_annotator[annotator]
         work.accepted += accepted
         work.rejected += rejected
         work.undecided += undecided
         if asked:
             work.gold[wave] = [int(right), int(asked)]
-    return found
+    return work_by_annotator
 
 
 def _find_flags(work: dict[str, _Work]) -> dict[str, list[tuple[str, str]]]:
     """Flags of each annotator: kind, and the finding in words."""
     times = {
-        who: one.seconds
-        for who, one in work.items()
-        if one.seconds is not None and sum(one.labels.values()) >= MIN_JUDGMENTS
+        who: own.seconds
+        for who, own in work.items()
+        if own.seconds is not None and sum(own.labels.values()) >= MIN_JUDGMENTS
     }
     out: dict[str, list[tuple[str, str]]] = {}
-    for who, one in work.items():
-        found: list[tuple[str, str]] = []
+    for who, own in work.items():
+        flags: list[tuple[str, str]] = []
         others = [seconds for other, seconds in times.items() if other != who and seconds]
-        mine = times.get(who)
-        if mine is not None and len(others) >= 2 and mine < FAST_SHARE * median(others):
-            found.append(
-                ("fast", f"{mine:.1f} s a document; the others take {median(others):.1f} s")
+        seconds_taken = times.get(who)
+        if (
+            seconds_taken is not None
+            and len(others) >= 2
+            and seconds_taken < FAST_SHARE * median(others)
+        ):
+            flags.append(
+                (
+                    "fast",
+                    f"{seconds_taken:.1f} s a document; the others take {median(others):.1f} s",
+                )
             )
-        label, share = one.most
+        label, share = own.most
         if (
             share is not None
             and share > SAME_LABEL_SHARE
-            and sum(one.labels.values()) >= MIN_JUDGMENTS
+            and sum(own.labels.values()) >= MIN_JUDGMENTS
         ):
-            found.append(("one label", f"label {label} in {share:.0%} of the judgments"))
-        gold = one.accuracy()
+            flags.append(("one label", f"label {label} in {share:.0%} of the judgments"))
+        gold = own.accuracy()
         if (
             gold.high is not None
             and gold.high < MIN_GOLD_ACCURACY
             and gold.tries >= MIN_JUDGMENTS // 2
         ):
-            found.append(
+            flags.append(
                 ("gold", f"{gold.hits} of {gold.tries} gold right (at most {gold.high:.0%})")
             )
-        found += _find_drift(one)
-        out[who] = found
+        flags += _find_drift(own)
+        out[who] = flags
     return out
 
 
@@ -208,7 +215,7 @@ def _find_drift(work: _Work) -> Iterator[tuple[str, str]]:
     if len(work.gold) < 2:
         return
     *before, last = (work.gold[wave] for wave in sorted(work.gold))
-    earlier = wilson(sum(one[0] for one in before), sum(one[1] for one in before))
+    earlier = wilson(sum(cell[0] for cell in before), sum(cell[1] for cell in before))
     latest = wilson(last[0], last[1])
     _, low, high = difference(latest, earlier, Z99)
     if low > 0 or high < 0:
@@ -224,9 +231,9 @@ def find_flagged(
     """Annotators who are not paused and of whom something is odd: ``annotator_id, name, text``."""
     answers = count_answers(session, study_id) if answers is None else answers
     flags = {
-        who: found
-        for who, found in _find_flags(_read_work(session, study_id, answers)).items()
-        if found
+        who: findings
+        for who, findings in _find_flags(_read_work(session, study_id, answers)).items()
+        if findings
     }
     rows = session.execute(
         select(User.id, User.name)
@@ -276,19 +283,19 @@ def list_annotators(session: Session, study_id: str, *, agreement: bool = True) 
     for who, name, member in people:
         if member.role != "annotator" and who not in work:
             continue
-        mine = work.get(who, _Work())
-        label, share = mine.most
+        own = work.get(who, _Work())
+        label, share = own.most
         rows.append(
             {
                 "annotator_id": who,
                 "name": name,
                 "role": member.role,
-                "judgments": sum(mine.labels.values()),
-                "cannot_judge": mine.answers - sum(mine.labels.values()),
-                "accepted": mine.accepted,
-                "rejected": mine.rejected,
-                "undecided": mine.undecided,
-                "gold": _to_row(mine.accuracy()),
+                "judgments": sum(own.labels.values()),
+                "cannot_judge": own.answers - sum(own.labels.values()),
+                "accepted": own.accepted,
+                "rejected": own.rejected,
+                "undecided": own.undecided,
+                "gold": _to_row(own.accuracy()),
                 "gold_relevant": _to_row(sides.get((who, True), wilson(0, 0))),
                 "gold_not_relevant": _to_row(sides.get((who, False), wilson(0, 0))),
                 "median_seconds": medians.get(who),
@@ -309,8 +316,8 @@ def list_annotators(session: Session, study_id: str, *, agreement: bool = True) 
 _AGREEMENT = ("items", "kappa", "quadratic_kappa", "leniency")
 
 
-def _to_row(one: Proportion) -> Row:
-    return dict(vars(one))
+def _to_row(rate: Proportion) -> Row:
+    return dict(vars(rate))
 
 
 def _read_agreement(session: Session, study_id: str) -> dict[str, Row]:
@@ -345,11 +352,11 @@ def _read_gold_by_side(session: Session, study_id: str) -> dict[tuple[str, bool]
         .where(Lease.state.not_in(("live", "expired", "returned")))
         .group_by(Lease.annotator_id, Lease.gold_grade, Judgment.label, Campaign.id)
     )
-    found: dict[tuple[str, bool], list[int]] = defaultdict(lambda: [0, 0])
+    cells: dict[tuple[str, bool], list[int]] = defaultdict(lambda: [0, 0])
     for annotator, grade, label, _, settings, n in rows:
         match = CampaignSettings.of(settings).gold_match
-        cell = found[annotator, grade >= study.relevant_from]
+        cell = cells[annotator, grade >= study.relevant_from]
         cell[1] += n
         if label is not None and is_right(label, grade, match, study):
             cell[0] += n
-    return {key: wilson(right, asked) for key, (right, asked) in found.items()}
+    return {key: wilson(right, asked) for key, (right, asked) in cells.items()}

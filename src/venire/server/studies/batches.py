@@ -41,21 +41,21 @@ def list_batches(
     query = query.order_by(Batch.opened_at.desc(), Batch.id).offset(offset).limit(limit)
     return [
         {
-            "batch_id": one.id,
+            "batch_id": batch.id,
             "campaign": campaign,
-            "annotator_id": one.annotator_id,
+            "annotator_id": batch.annotator_id,
             "annotator": name,
-            "kind": one.kind,
-            "state": one.state,
-            "valid": one.valid,
-            "reason": one.reason,
-            "payment": one.payment,
-            "gold_right": one.gold_right,
-            "gold_asked": one.gold_asked,
-            "opened_at": one.opened_at,
-            "finished_at": one.finished_at,
+            "kind": batch.kind,
+            "state": batch.state,
+            "valid": batch.valid,
+            "reason": batch.reason,
+            "payment": batch.payment,
+            "gold_right": batch.gold_right,
+            "gold_asked": batch.gold_asked,
+            "opened_at": batch.opened_at,
+            "finished_at": batch.finished_at,
         }
-        for one, campaign, name in session.execute(query)
+        for batch, campaign, name in session.execute(query)
     ]
 
 
@@ -66,8 +66,8 @@ def count_batches(session: Session, study_id: str) -> Row:
 
     def count(*where: Any) -> Any:
         rule = where[0]
-        for more in where[1:]:
-            rule = rule & more
+        for condition in where[1:]:
+            rule = rule & condition
         return func.coalesce(func.sum(case((rule, 1), else_=0), type_=Integer), 0)
 
     row = session.execute(
@@ -96,7 +96,7 @@ def check_batch(session: Session, study_id: str, batch_id: str) -> None:
 
 def count_rejections(session: Session, study_id: str) -> dict[str, Proportion]:
     """The share of each campaign's batches that was rejected, of those decided, with interval."""
-    found = session.execute(
+    rows = session.execute(
         select(
             Batch.campaign_id,
             func.count(),
@@ -106,4 +106,4 @@ def count_rejections(session: Session, study_id: str) -> dict[str, Proportion]:
         .where(Campaign.study_id == study_id, Batch.kind == "work", Batch.valid.is_not(None))
         .group_by(Batch.campaign_id)
     )
-    return {campaign: wilson(int(bad), n) for campaign, n, bad in found}
+    return {campaign: wilson(int(bad), n) for campaign, n, bad in rows}

@@ -42,10 +42,10 @@ def create_campaign(
 
 
 def _check_name(session: Session, study_id: str, name: str) -> None:
-    there = select(Campaign.id).where(
+    query = select(Campaign.id).where(
         Campaign.study_id == study_id, Campaign.name == name.strip()[:200]
     )
-    if session.scalar(there) is not None:
+    if session.scalar(query) is not None:
         raise Conflict(f"the study has a campaign {name.strip()!r} already")
 
 
@@ -59,14 +59,14 @@ def get_campaign(session: Session, campaign_id: str, study_id: str | None = None
 
 def find_campaign(session: Session, study_id: str, name: str) -> Campaign:
     """The campaign of a study by its name or id."""
-    found = session.scalar(
+    campaign = session.scalar(
         select(Campaign).where(
             Campaign.study_id == study_id, (Campaign.name == name) | (Campaign.id == name)
         )
     )
-    if found is None:
+    if campaign is None:
         raise NotFound("campaign", name)
-    return found
+    return campaign
 
 
 def open_campaign(session: Session, campaign_id: str) -> Campaign:
@@ -144,19 +144,19 @@ def list_campaigns(session: Session, study_id: str) -> list[Row]:
     )
     return [
         {
-            "campaign_id": one.id,
-            "name": one.name,
-            "wave": one.wave,
-            "state": one.state,
-            "settings": one.settings,
-            "code_done": one.code_done,
-            "code_failed": one.code_failed,
-            "created_at": one.created_at,
-            "opened_at": one.opened_at,
-            "closed_at": one.closed_at,
+            "campaign_id": campaign.id,
+            "name": campaign.name,
+            "wave": campaign.wave,
+            "state": campaign.state,
+            "settings": campaign.settings,
+            "code_done": campaign.code_done,
+            "code_failed": campaign.code_failed,
+            "created_at": campaign.created_at,
+            "opened_at": campaign.opened_at,
+            "closed_at": campaign.closed_at,
             "documents": n or 0,
             "asked": int(asked or 0),
             "taken": int(taken or 0),
         }
-        for one, n, asked, taken in session.execute(query)
+        for campaign, n, asked, taken in session.execute(query)
     ]

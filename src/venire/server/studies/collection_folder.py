@@ -53,8 +53,8 @@ def import_folder(
         There are pictures and no place for them; gold with a grade that is not on the scale.
     """
     folder = store_pictures(folder, media)
-    rows = [_make_row(one.file, read=one.read, left_out=one.left_out, reason=one.reason)
-            for one in folder.report]  # fmt: skip
+    rows = [_make_row(entry.file, read=entry.read, left_out=entry.left_out, reason=entry.reason)
+            for entry in folder.report]  # fmt: skip
     if folder.settings:
         _import_settings(session, study_id, folder.settings, by)
         name = get_study(session, study_id).name
@@ -83,12 +83,12 @@ def _make_row(what: str, **values: Any) -> Row:
 
 
 def _import_settings(
-    session: Session, study_id: str, given: Mapping[str, Any], by: str | None
+    session: Session, study_id: str, values_read: Mapping[str, Any], by: str | None
 ) -> None:
     study = get_study(session, study_id)
     settings: Row = {}
-    if "scale" in given:
-        scale = given["scale"]
+    if "scale" in values_read:
+        scale = values_read["scale"]
         values = [float(value) for value in scale["values"]]
         if any(value != int(value) for value in values):
             raise DataError("the grades of a study are whole numbers; change scale.values")
@@ -98,19 +98,19 @@ def _import_settings(
         ]
         settings["relevant_from"] = int(scale["relevant_from"])
     for name in ("languages", "cannot_judge"):
-        if name in given:
-            settings[name] = list(given[name])
-    if "show_links" in given:
-        settings["show_links"] = given["show_links"]
-    if "campaign" in given:
-        settings["campaign"] = dict(given["campaign"])
+        if name in values_read:
+            settings[name] = list(values_read[name])
+    if "show_links" in values_read:
+        settings["show_links"] = values_read["show_links"]
+    if "campaign" in values_read:
+        settings["campaign"] = dict(values_read["campaign"])
     before = StudySettings.of(study.settings).to_dict()
     after = StudySettings.of({**before, **settings}).to_dict()
-    same = before == after and given.get("instructions") in (None, study.instructions)
+    same = before == after and values_read.get("instructions") in (None, study.instructions)
     if not same:
         change_study(
             session, study_id, by,
-            settings=settings, instructions=given.get("instructions"),
+            settings=settings, instructions=values_read.get("instructions"),
         )  # fmt: skip
 
 

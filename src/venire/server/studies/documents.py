@@ -74,8 +74,8 @@ def list_documents(
             or_(contains(Document.doc_id, search), contains(Document.title, search))
         )
     names = ("doc_id", "kind", "title", "content")
-    found = session.execute(query.order_by(Document.id).offset(offset).limit(limit))
-    return [dict(zip(names, row, strict=True)) for row in found]
+    rows = session.execute(query.order_by(Document.id).offset(offset).limit(limit))
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def find_document(session: Session, study_id: str, doc_id: str) -> Document:
@@ -83,10 +83,10 @@ def find_document(session: Session, study_id: str, doc_id: str) -> Document:
     from sqlalchemy.orm import undefer
 
     query = select(Document).where(Document.study_id == study_id, Document.doc_id == doc_id)
-    found = session.scalar(query.options(undefer(Document.body)))
-    if found is None:
+    document = session.scalar(query.options(undefer(Document.body)))
+    if document is None:
         raise NotFound("document", doc_id)
-    return found
+    return document
 
 
 def list_encodable(session: Session, study_id: str, reads: str) -> pl.DataFrame:
@@ -101,10 +101,10 @@ def list_encodable(session: Session, study_id: str, reads: str) -> pl.DataFrame:
     query = select(Document.doc_id, Document.title, Document.body, Document.media)
     query = query.where(Document.study_id == study_id).order_by(Document.id)
     image = reads == "image"
-    found = Document.media.is_not(None) if image else Document.body.is_not(None)
+    readable = Document.media.is_not(None) if image else Document.body.is_not(None)
     rows = [
         (name, media, media) if image else (name, title, body, _hash(f"{title} {body}"))
-        for name, title, body, media in session.execute(query.where(found))
+        for name, title, body, media in session.execute(query.where(readable))
     ]
     names = ("doc_id", "image", "source") if image else ("doc_id", "title", "text", "source")
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")

@@ -285,14 +285,14 @@ def _make_manifest(
         "study_settings": study.settings,
         "campaigns": [
             {
-                "id": one.id,
-                "name": one.name,
-                "wave": one.wave,
-                "settings": one.settings,
-                "opened_at": _format_time(one.opened_at),
-                "closed_at": _format_time(one.closed_at),
+                "id": campaign.id,
+                "name": campaign.name,
+                "wave": campaign.wave,
+                "settings": campaign.settings,
+                "opened_at": _format_time(campaign.opened_at),
+                "closed_at": _format_time(campaign.closed_at),
             }
-            for one in campaigns
+            for campaign in campaigns
         ],
         "pool": None
         if pool is None
@@ -327,8 +327,8 @@ def _describe_grades(session: Session, study_id: str, source: str) -> Mapping[st
     return {"source": source, **{key: result.get(key) for key in named}}
 
 
-def _format_time(at: Any) -> str | None:
-    return None if at is None else at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def _format_time(time: Any) -> str | None:
+    return None if time is None else time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _hash_file(path: Path) -> str:

@@ -87,11 +87,11 @@ def _read_files(
     wanted = None if names is None else set(names)
     if wanted is not None:
         query = query.where(StudyFile.name.in_(wanted))
-    found = [(name, content) for name, content in session.execute(query.order_by(StudyFile.name))]
-    missing = (wanted or set()) - {name for name, _ in found}
+    files = [(name, content) for name, content in session.execute(query.order_by(StudyFile.name))]
+    missing = (wanted or set()) - {name for name, _ in files}
     if missing:
         raise NotFound(kind, min(missing))
-    return found
+    return files
 
 
 def list_files(session: Session, study_id: str) -> list[Row]:
@@ -99,8 +99,8 @@ def list_files(session: Session, study_id: str) -> list[Row]:
     names = ("kind", "name", "rows", "sha256", "notes", "added_at")
     columns = [getattr(StudyFile, name) for name in names]
     query = select(*columns).where(StudyFile.study_id == study_id)
-    found = session.execute(query.order_by(StudyFile.kind.desc(), StudyFile.name))
-    return [dict(zip(names, row, strict=True)) for row in found]
+    rows = session.execute(query.order_by(StudyFile.kind.desc(), StudyFile.name))
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def list_run_names(session: Session, study_id: str) -> list[str]:
@@ -120,18 +120,18 @@ def remove_file(session: Session, study_id: str, kind: str, name: str) -> None:
         The pools are grouped by these vectors.
     """
     study = get_study(session, study_id)
-    found = session.scalar(
+    file = session.scalar(
         select(StudyFile).where(
             StudyFile.study_id == study_id, StudyFile.kind == kind, StudyFile.name == name
         )
     )
-    if found is None:
+    if file is None:
         raise NotFound(kind, name)
     if kind == "vectors" and study.settings.get("grouping", {}).get("encoder") == name:
         raise Conflict(
             f"the pools are grouped by the vectors {name}; choose another grouping first"
         )
-    session.delete(found)
+    session.delete(file)
 
 
 def put_vectors(
@@ -142,8 +142,8 @@ def put_vectors(
 ) -> str:
     """Keep vectors under the name of their encoder; say added, changed or unchanged."""
     if not len(vectors):
-        said = "; ".join(vectors.notes[:3])
-        raise DataError(f"no document has a vector{': ' + said if said else ''}")
+        reasons = "; ".join(vectors.notes[:3])
+        raise DataError(f"no document has a vector{': ' + reasons if reasons else ''}")
     frame = pl.DataFrame(
         {
             "doc_id": list(vectors.ids),
@@ -167,14 +167,14 @@ def read_vectors(session: Session, study_id: str, name: str) -> tuple[Vectors, d
     DataError
         There are none of that name.
     """
-    found = session.execute(
+    row = session.execute(
         select(StudyFile.content, StudyFile.notes).where(
             StudyFile.study_id == study_id, StudyFile.kind == "vectors", StudyFile.name == name
         )
     ).first()
-    if found is None:
+    if row is None:
         raise DataError(f"the study has no vectors of {name}; compute them on the Simulation page")
-    frame = read_parquet(found.content)
+    frame = read_parquet(row.content)
     ids = tuple(frame["doc_id"])
-    vectors = Vectors(ids, frame["vector"].to_numpy(), name, tuple(map(str, found.notes)))
+    vectors = Vectors(ids, frame["vector"].to_numpy(), name, tuple(map(str, row.notes)))
     return vectors, dict(zip(ids, frame["source"], strict=True))

@@ -20,7 +20,7 @@ def save_forecast(
 ) -> Decision:
     """Keep what a design of a campaign is expected to cost and give; the last one counts."""
     campaign = get_campaign(session, campaign_id)
-    kept = Decision(
+    decision = Decision(
         study_id=campaign.study_id,
         kind="forecast",
         subject=campaign_id,
@@ -28,26 +28,26 @@ def save_forecast(
         facts=dict(row),
         decided_by=by,
     )
-    session.add(kept)
+    session.add(decision)
     session.flush()
-    return kept
+    return decision
 
 
 def find_forecast(session: Session, campaign_id: str) -> tuple[dict[str, Any], datetime] | None:
     """The forecast that was kept last with a campaign, and when."""
-    found = session.scalar(
+    decision = session.scalar(
         select(Decision)
         .where(Decision.kind == "forecast", Decision.subject == campaign_id)
         .order_by(Decision.seq.desc())
         .limit(1)
     )
-    return None if found is None else (found.facts, found.decided_at)
+    return None if decision is None else (decision.facts, decision.decided_at)
 
 
 def forecast_of(session: Session, campaign_id: str) -> dict[str, Any] | None:
     """The forecast that was kept last with a campaign."""
-    found = find_forecast(session, campaign_id)
-    return None if found is None else found[0]
+    forecast = find_forecast(session, campaign_id)
+    return None if forecast is None else forecast[0]
 
 
 def compare_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]:
@@ -57,10 +57,10 @@ def compare_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]
     where no time is known.
     """
     get_campaign(session, campaign_id)
-    kept = forecast_of(session, campaign_id)
-    if kept is None:
+    forecast = forecast_of(session, campaign_id)
+    if forecast is None:
         raise NotFound("forecast of the campaign", campaign_id)
-    given, ms = session.execute(
+    judgments, ms = session.execute(
         select(func.count(), func.sum(Judgment.active_ms)).where(
             Judgment.campaign_id == campaign_id, Judgment.label.is_not(None)
         )
@@ -71,11 +71,11 @@ def compare_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]
         )
     ).one()
     so_far = {
-        "judgments": given,
+        "judgments": judgments,
         "hours": None if ms is None else int(ms) / 3_600_000,
         "rejected": int(bad) / decided if decided else None,
     }
     return [
-        {"what": what, "expected": kept.get(what), "so_far": value}
+        {"what": what, "expected": forecast.get(what), "so_far": value}
         for what, value in so_far.items()
     ]

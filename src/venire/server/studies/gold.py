@@ -37,7 +37,8 @@ def put_gold(
         )
     pairs, left = ensure_pairs(session, study_id, frame)
     known = {
-        one.pair_id: one for one in session.scalars(select(Gold).where(Gold.study_id == study_id))
+        gold_row.pair_id: gold_row
+        for gold_row in session.scalars(select(Gold).where(Gold.study_id == study_id))
     }
     added = changed = 0
     for query_id, doc_id, relevance in frame.iter_rows():
@@ -82,10 +83,10 @@ def set_gold_active(
     session: Session, study_id: str, gold_id: int, active: bool, by: str | None
 ) -> None:
     """Give a gold document out no more, or again; campaigns that are open follow at once."""
-    one = session.get(Gold, gold_id)
-    if one is None or one.study_id != study_id:
+    gold = session.get(Gold, gold_id)
+    if gold is None or gold.study_id != study_id:
         raise NotFound("gold", str(gold_id))
-    one.active = active
+    gold.active = active
     session.add(
         Decision(
             study_id=study_id,

@@ -109,10 +109,10 @@ def read_settled_grades(
     )
     if pair_id is not None:
         query = query.where(Decision.subject == str(pair_id))
-    found: dict[int, int] = {}
+    grades: dict[int, int] = {}
     for subject, verdict, facts in session.execute(query.order_by(Decision.seq)):
         if verdict == "withdrawn":
-            found.pop(int(subject), None)
+            grades.pop(int(subject), None)
         else:
-            found[int(subject)] = int(facts["grade"])
-    return found
+            grades[int(subject)] = int(facts["grade"])
+    return grades

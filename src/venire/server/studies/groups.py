@@ -42,8 +42,8 @@ def put_groups(
     for part in split_rows(rows):
         session.connection().execute(statement, part)
     session.expire_all()
-    one = setting.method == ONE
-    chosen = {} if one else {"encoder": encoder, "setting": str(setting)}
+    ungrouped = setting.method == ONE
+    chosen = {} if ungrouped else {"encoder": encoder, "setting": str(setting)}
     change_study(session, study_id, by, settings={"grouping": chosen})
     return {"grouped": len(rows)}
 
@@ -63,6 +63,6 @@ def group_pools(pools: pl.DataFrame, setting: Setting, rows: Float32s) -> dict[i
     for part in place.partition_by("query_id", maintain_order=True):
         labels = setting.group(rows[part["at"].to_numpy()])
         pairs = part["pair_id"].to_numpy()
-        kept = labels >= 0
-        out |= dict(zip(pairs[kept].tolist(), labels[kept].tolist(), strict=True))
+        grouped = labels >= 0
+        out |= dict(zip(pairs[grouped].tolist(), labels[grouped].tolist(), strict=True))
     return out

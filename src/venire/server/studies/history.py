@@ -63,29 +63,29 @@ def read_history(
     for batch_ids in split_rows(sorted(batches)):
         for kind in ("batch", "payment"):
             rows += _list_decisions(session, study_id, kind, batch_ids, {})
-    place = {what: at for at, what in enumerate(_ORDER)}
+    place = {what: order for order, what in enumerate(_ORDER)}
     never = min((row["at"] for row in rows if row["at"] is not None), default=None)
     rows.sort(key=lambda row: (row["at"] or never, place[row["what"]], row.pop("seq")))
     return rows
 
 
-def _make_row(at: Any, what: str, text: str, seq: Any = 0, **values: Any) -> Row:
+def _make_row(time: Any, what: str, text: str, seq: Any = 0, **values: Any) -> Row:
     row = dict.fromkeys(("doc_id", "who", "annotator_id", "batch_id", "campaign"))
-    return {"at": at, "what": what, "text": text, **row, "facts": {}, "seq": seq, **values}
+    return {"at": time, "what": what, "text": text, **row, "facts": {}, "seq": seq, **values}
 
 
 def _list_gold(session: Session, pairs: list[int], names: dict[int, str]) -> list[Row]:
-    found = session.scalars(select(Gold).where(Gold.pair_id.in_(pairs)).order_by(Gold.id))
+    rows = session.scalars(select(Gold).where(Gold.pair_id.in_(pairs)).order_by(Gold.id))
     return [
         _make_row(
             None,
             "gold",
-            f"gold, grade {one.grade}" + ("" if one.active else ", no longer used"),
-            one.id,
-            doc_id=names[one.pair_id],
-            facts={"grade": one.grade, "note": one.note, "active": one.active},
+            f"gold, grade {gold.grade}" + ("" if gold.active else ", no longer used"),
+            gold.id,
+            doc_id=names[gold.pair_id],
+            facts={"grade": gold.grade, "note": gold.note, "active": gold.active},
         )
-        for one in found
+        for gold in rows
     ]
 
 
@@ -93,14 +93,14 @@ def _list_leases(
     session: Session, where: ColumnElement[bool], names: dict[int, str], batches: set[str]
 ) -> list[Row]:
     rows: list[Row] = []
-    found = session.execute(
+    leases = session.execute(
         select(Lease, Batch, Campaign.name, User.name)
         .join(Batch, Batch.id == Lease.batch_id)
         .join(Campaign, Campaign.id == Batch.campaign_id)
         .join(User, User.id == Lease.annotator_id)
         .where(where)
     )
-    for lease, batch, campaign, name in found:
+    for lease, batch, campaign, name in leases:
         batches.add(batch.id)
         values = {
             "doc_id": names[lease.pair_id],
@@ -123,7 +123,7 @@ def _list_leases(
 
 
 def _list_events(session: Session, where: ColumnElement[bool], names: dict[int, str]) -> list[Row]:
-    found = session.execute(
+    events = session.execute(
         select(Event, Lease.pair_id, User.name)
         .join(Lease, Lease.id == Event.lease_id)
         .join(User, User.id == Event.annotator_id)
@@ -142,14 +142,14 @@ def _list_events(session: Session, where: ColumnElement[bool], names: dict[int, 
             batch_id=event.batch_id,
             facts={"kind": event.kind, **event.payload, "client_at": event.client_at},
         )
-        for event, pair, name in found
+        for event, pair, name in events
     ]
 
 
 def _list_judgments(
     session: Session, where: ColumnElement[bool], names: dict[int, str]
 ) -> list[Row]:
-    found = session.execute(
+    judgments = session.execute(
         select(Judgment, Lease, Batch.valid, Campaign.name, User.name)
         .join(Lease, Lease.id == Judgment.lease_id)
         .join(Batch, Batch.id == Lease.batch_id)
@@ -158,7 +158,7 @@ def _list_judgments(
         .where(where)
     )
     rows = []
-    for judgment, lease, valid, campaign, name in found:
+    for judgment, lease, valid, campaign, name in judgments:
         stands = lease.judgment_seq == judgment.seq
         text = judgment.reason if judgment.label is None else f"label {judgment.label}"
         rows.append(
@@ -188,7 +188,7 @@ def _list_judgments(
 def _list_decisions(
     session: Session, study_id: str, kind: str, subjects: list[str], names: dict[int, str]
 ) -> list[Row]:
-    found = session.execute(
+    decisions = session.execute(
         select(Decision, User.name)
         .outerjoin(User, User.id == Decision.decided_by)
         .where(Decision.study_id == study_id, Decision.kind == kind)
@@ -196,14 +196,14 @@ def _list_decisions(
     )
     return [
         _make_row(
-            one.decided_at,
+            decision.decided_at,
             "decision",
-            f"{kind} {one.verdict}" + (f": {one.reason}" if one.reason else ""),
-            one.seq,
-            doc_id=names.get(int(one.subject)) if kind == "grade" else None,
+            f"{kind} {decision.verdict}" + (f": {decision.reason}" if decision.reason else ""),
+            decision.seq,
+            doc_id=names.get(int(decision.subject)) if kind == "grade" else None,
             who=name or "by rule",
-            batch_id=None if kind == "grade" else one.subject,
-            facts={"kind": kind, "verdict": one.verdict, **one.facts},
+            batch_id=None if kind == "grade" else decision.subject,
+            facts={"kind": kind, "verdict": decision.verdict, **decision.facts},
         )
-        for one, name in found
+        for decision, name in decisions
     ]

@@ -81,27 +81,27 @@ def _add_invitation(
 def find_invitation(session: Session, secret: str, *, lock: bool = False) -> Invitation:
     """The invitation of a link that still works."""
     query = select(Invitation).where(Invitation.token_hash == hash_secret(secret))
-    found = session.scalar(query.with_for_update() if lock else query)
-    if found is None or found.revoked_at is not None:
+    invitation = session.scalar(query.with_for_update() if lock else query)
+    if invitation is None or invitation.revoked_at is not None:
         why = "this link leads nowhere: a part of it is missing, or it was taken back"
         raise NotFound("invitation", "", f"{why}; ask for a new one")
-    if found.used_at is not None and found.kind != "campaign":
+    if invitation.used_at is not None and invitation.kind != "campaign":
         raise Conflict("this link was used already; sign in, or ask for a new one")
-    if found.expires_at < now():
+    if invitation.expires_at < now():
         raise Conflict("this link has run out; ask for a new one")
-    return found
+    return invitation
 
 
 def accept_invitation(session: Session, secret: str, name: str, login: str, password: str) -> User:
     """Make an account by an invitation; the link works no more."""
-    found = find_invitation(session, secret, lock=True)
-    if found.kind == "campaign":
+    invitation = find_invitation(session, secret, lock=True)
+    if invitation.kind == "campaign":
         raise Conflict("this link is for workers of a crowd platform")
-    user = create_user(session, name, login, password, may_create=found.role == "owner")
-    found.used_at = now()
-    if found.study_id is not None:
-        session.add(Membership(study_id=found.study_id, user_id=user.id, role=found.role))
-    if found.kind == "first":
+    user = create_user(session, name, login, password, may_create=invitation.role == "owner")
+    invitation.used_at = now()
+    if invitation.study_id is not None:
+        session.add(Membership(study_id=invitation.study_id, user_id=user.id, role=invitation.role))
+    if invitation.kind == "first":
         _take_unowned_studies(session, user.id)
     session.flush()
     return user
@@ -116,21 +116,25 @@ def _take_unowned_studies(session: Session, user_id: str) -> None:
 
 def join_study(session: Session, secret: str, user_id: str) -> str | None:
     """Let a user who has an account into a study by an invitation; the study's id."""
-    found = find_invitation(session, secret, lock=True)
-    if found.kind != "person" or found.study_id is None:
+    invitation = find_invitation(session, secret, lock=True)
+    if invitation.kind != "person" or invitation.study_id is None:
         raise Conflict("this link makes a new account; open it where nobody is signed in")
-    if (there := find_role(session, found.study_id, user_id)) is not None:
-        raise Conflict(f"you are in this study already, as {there}; the link can go to others")
-    session.add(Membership(study_id=found.study_id, user_id=user_id, role=found.role))
-    found.used_at = now()
+    if (role := find_role(session, invitation.study_id, user_id)) is not None:
+        raise Conflict(f"you are in this study already, as {role}; the link can go to others")
+    session.add(Membership(study_id=invitation.study_id, user_id=user_id, role=invitation.role))
+    invitation.used_at = now()
     session.flush()
-    return found.study_id
+    return invitation.study_id
 
 
 def admit_worker(session: Session, secret: str, worker_id: str) -> tuple[User, str]:
     """The annotator behind a platform's worker id, and the campaign; the same id, the same user."""
-    found = find_invitation(session, secret)
-    if found.kind != "campaign" or found.campaign_id is None or found.study_id is None:
+    invitation = find_invitation(session, secret)
+    if (
+        invitation.kind != "campaign"
+        or invitation.campaign_id is None
+        or invitation.study_id is None
+    ):
         raise Conflict("this link is for one person, not for a crowd platform")
     if not worker_id.strip() or len(worker_id) > 200:
         raise BadSetting("the platform gave no worker id; open the link from the platform")
@@ -140,7 +144,7 @@ def admit_worker(session: Session, secret: str, worker_id: str) -> tuple[User, s
             "not fill it in. Open the task from the platform; if it says this again, tell the "
             "requester that the link must be entered where the platform fills in such placeholders"
         )
-    campaign = get_campaign(session, found.campaign_id)
+    campaign = get_campaign(session, invitation.campaign_id)
     return ensure_worker(session, campaign, worker_id), campaign.id
 
 
@@ -176,15 +180,15 @@ def list_invitations(session: Session, study_id: str) -> list[Invitation]:
         Invitation.expires_at > now(),
     )
     return [
-        one
-        for one in session.scalars(query.order_by(Invitation.created_at))
-        if one.kind == "campaign" or one.used_at is None
+        invitation
+        for invitation in session.scalars(query.order_by(Invitation.created_at))
+        if invitation.kind == "campaign" or invitation.used_at is None
     ]
 
 
 def revoke_invitation(session: Session, study_id: str, invitation_id: str) -> None:
     """Make a link useless."""
-    found = session.get(Invitation, invitation_id)
-    if found is None or found.study_id != study_id:
+    invitation = session.get(Invitation, invitation_id)
+    if invitation is None or invitation.study_id != study_id:
         raise NotFound("invitation", invitation_id)
-    found.revoked_at = found.revoked_at or now()
+    invitation.revoked_at = invitation.revoked_at or now()

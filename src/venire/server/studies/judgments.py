@@ -191,8 +191,8 @@ def read_raw(
 def _read_comment(payload: Any) -> str | None:
     if payload is None:
         return None
-    found = json.loads(payload) if isinstance(payload, str) else payload
-    return found.get("text") if isinstance(found, dict) else None
+    event = json.loads(payload) if isinstance(payload, str) else payload
+    return event.get("text") if isinstance(event, dict) else None
 
 
 def write_raw(session: Session, study_id: str, path: Path, campaign_id: str | None = None) -> int:

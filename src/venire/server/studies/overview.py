@@ -21,7 +21,7 @@ from venire.server.studies.studies import count_contents, get_study
 from venire.stats.proportion import wilson
 
 
-def read_overview(session: Session, study_id: str, at: datetime | None = None) -> Row:
+def read_overview(session: Session, study_id: str, time: datetime | None = None) -> Row:
     """How a study stands.
 
     Returns
@@ -33,7 +33,7 @@ def read_overview(session: Session, study_id: str, at: datetime | None = None) -
         ``kind, campaign_id, text``.
     """
     study = get_study(session, study_id)
-    at = at or now()
+    time = time or now()
     campaigns = session.scalars(
         select(Campaign).where(Campaign.study_id == study_id).order_by(Campaign.wave)
     ).all()
@@ -41,7 +41,7 @@ def read_overview(session: Session, study_id: str, at: datetime | None = None) -
     answers = count_answers(session, study_id)
     rows = []
     for campaign in campaigns:
-        mine = [row for row in by_topic if row["campaign_id"] == campaign.id]
+        campaign_topics = [row for row in by_topic if row["campaign_id"] == campaign.id]
         rows.append(
             {
                 "campaign_id": campaign.id,
@@ -50,13 +50,13 @@ def read_overview(session: Session, study_id: str, at: datetime | None = None) -
                 "state": campaign.state,
                 "opened_at": campaign.opened_at,
                 "closed_at": campaign.closed_at,
-                **{name: sum(row[name] for row in mine) for name in _PLACES},
+                **{name: sum(row[name] for row in campaign_topics) for name in _PLACES},
                 "pace": {},
             }
         )
     waves = count_rejections(session, study_id)
     for row in rows:
-        row["pace"] = _read_pace(session, row, answers, at)
+        row["pace"] = _read_pace(session, row, answers, time)
         row["rejected"] = asdict(waves.get(row["campaign_id"], wilson(0, 0)))
     return {
         "study_id": study_id,
@@ -64,7 +64,7 @@ def read_overview(session: Session, study_id: str, at: datetime | None = None) -
         "counts": count_contents(session, study_id),
         "campaigns": rows,
         "topics": by_topic,
-        "alarms": list_alarms(session, study_id, rows, waves, answers, at),
+        "alarms": list_alarms(session, study_id, rows, waves, answers, time),
     }
 
 
@@ -102,13 +102,13 @@ def _read_coverage(session: Session, study_id: str) -> list[Row]:
         .group_by(Task.campaign_id, Task.topic_id)
         .subquery()
     )
-    found = session.execute(
+    tasks = session.execute(
         select(places, Topic.query_id, Topic.title)
         .join(Topic, Topic.id == places.c.topic_id)
         .order_by(places.c.campaign_id, Topic.position)
     )
     rows = []
-    for row in found:
+    for row in tasks:
         being = live.get((row.campaign_id, row.topic_id), 0)
         rows.append(
             {
@@ -137,7 +137,7 @@ def _count_done(session: Session, campaign_id: str, topic_id: int) -> int:
 
 
 def _read_pace(
-    session: Session, campaign: Mapping[str, Any], answers: Sequence[AnswerCount], at: datetime
+    session: Session, campaign: Mapping[str, Any], answers: Sequence[AnswerCount], time: datetime
 ) -> Row:
     """Judgments an hour of the last day, active time, and how long the rest will take.
 
@@ -146,19 +146,21 @@ def _read_pace(
     the judgments an hour. ``work_hours_left`` is the same in hours of active work. Both are None
     where nothing says how fast it goes.
     """
-    mine = Judgment.campaign_id == campaign["campaign_id"]
-    here = [one for one in answers if one.campaign_id == campaign["campaign_id"]]
-    number = sum(one.answers for one in here)
-    timed = sum(one.timed for one in here)
-    active_ms = sum(one.active_ms for one in here)
-    last = session.scalar(select(func.max(Judgment.judged_at)).where(mine))
-    since = at - DAY
+    in_campaign = Judgment.campaign_id == campaign["campaign_id"]
+    counts = [count for count in answers if count.campaign_id == campaign["campaign_id"]]
+    number = sum(count.answers for count in counts)
+    timed = sum(count.timed for count in counts)
+    active_ms = sum(count.active_ms for count in counts)
+    last = session.scalar(select(func.max(Judgment.judged_at)).where(in_campaign))
+    since = time - DAY
     opened = campaign["opened_at"]
     hours = 24.0
     if opened is not None and opened > since:
-        hours = max((at - opened) / timedelta(hours=1), 0.25)
+        hours = max((time - opened) / timedelta(hours=1), 0.25)
     lately = session.scalar(
-        select(func.count()).where(mine, Judgment.judged_at > since, Judgment.judged_at <= at)
+        select(func.count()).where(
+            in_campaign, Judgment.judged_at > since, Judgment.judged_at <= time
+        )
     )
     per_hour = (lately or 0) / hours
     seconds = active_ms / 1000 / timed if timed else None

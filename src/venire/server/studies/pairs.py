@@ -56,12 +56,12 @@ def ensure_pairs(
                 select(Pair.topic_id, Pair.document_id, Pair.id).where(Pair.study_id == study_id)
             )
         }
-    found = {
+    pair_ids = {
         (query_id, doc_id): known[topic, document]
         for query_id, doc_id, topic, document in keys
         if topic is not None and document is not None
     }
-    return found, wanted.height - len(found)
+    return pair_ids, wanted.height - len(pair_ids)
 
 
 def insert_rows(session: Session, table: Any, rows: list[dict[str, Any]]) -> None:
@@ -73,15 +73,15 @@ def insert_rows(session: Session, table: Any, rows: list[dict[str, Any]]) -> Non
 
 def find_pair(session: Session, study_id: str, query_id: str, doc_id: str) -> int:
     """The id of a topic's document."""
-    found = session.scalar(
+    pair_id = session.scalar(
         select(Pair.id)
         .join(Topic, Topic.id == Pair.topic_id)
         .join(Document, Document.id == Pair.document_id)
         .where(Pair.study_id == study_id, Topic.query_id == query_id, Document.doc_id == doc_id)
     )
-    if found is None:
+    if pair_id is None:
         raise NotFound("pair", f"{query_id} {doc_id}")
-    return found
+    return pair_id
 
 
 def get_pair(session: Session, study_id: str, pair_id: int) -> Pair:
@@ -96,7 +96,7 @@ def read_pair_names(
     session: Session, study_id: str, pairs: list[int]
 ) -> dict[int, tuple[str, str]]:
     """Topic and document of pairs, by id."""
-    found: dict[int, tuple[str, str]] = {}
+    names: dict[int, tuple[str, str]] = {}
     for part in split_rows(pairs):
         rows = session.execute(
             select(Pair.id, Topic.query_id, Document.doc_id)
@@ -104,15 +104,15 @@ def read_pair_names(
             .join(Document, Document.id == Pair.document_id)
             .where(Pair.study_id == study_id, Pair.id.in_(part))
         )
-        found |= {pair: (query_id, doc_id) for pair, query_id, doc_id in rows}
-    return found
+        names |= {pair: (query_id, doc_id) for pair, query_id, doc_id in rows}
+    return names
 
 
 def list_pairs(
     session: Session, study_id: str, *, query_id: str | None = None, doc_id: str | None = None
 ) -> list[Row]:
     """Pairs of a topic, or of a document: in the pool or judged, with how often by label given."""
-    given = (
+    judged = (
         select(Judgment.pair_id, func.count().label("n"))
         .where(Judgment.label.is_not(None))
         .group_by(Judgment.pair_id)
@@ -121,11 +121,11 @@ def list_pairs(
     query = (
         select(
             Topic.query_id, Topic.title, Document.doc_id, Document.title, Pair.pooled, Pair.rank,
-            func.coalesce(given.c.n, 0), Gold.grade,
+            func.coalesce(judged.c.n, 0), Gold.grade,
         )
         .join(Topic, Topic.id == Pair.topic_id)
         .join(Document, Document.id == Pair.document_id)
-        .outerjoin(given, given.c.pair_id == Pair.id)
+        .outerjoin(judged, judged.c.pair_id == Pair.id)
         .outerjoin(Gold, (Gold.pair_id == Pair.id) & Gold.active)
         .where(Pair.study_id == study_id)
     )  # fmt: skip
@@ -134,5 +134,5 @@ def list_pairs(
     if doc_id is not None:
         query = query.where(Document.doc_id == doc_id)
     names = ("query_id", "topic", "doc_id", "document", "pooled", "rank", "judgments", "gold")
-    found = session.execute(query.order_by(Pair.pooled.desc(), Pair.rank, Pair.id).limit(1000))
-    return [dict(zip(names, row, strict=True)) for row in found]
+    rows = session.execute(query.order_by(Pair.pooled.desc(), Pair.rank, Pair.id).limit(1000))
+    return [dict(zip(names, row, strict=True)) for row in rows]

@@ -43,13 +43,13 @@ def store_pictures(
         raise DataError("the folder has pictures: say where their copies are to be kept")
     keys: dict[str, str] = {}
     faults: list[Entry] = []
-    for at, path in enumerate(paths, 1):
+    for number, path in enumerate(paths, 1):
         try:
             keys[path] = store_picture((folder.root / path).read_bytes(), media)
         except (DataError, OSError) as error:
             faults.append(Entry(path, 0, 1, f"{path}: {error}"))
-        progress(Event("copying pictures", at, len(paths)))
-    lost = [one.file for one in faults]
+        progress(Event("copying pictures", number, len(paths)))
+    lost = [fault.file for fault in faults]
     place = pl.col("path").replace_strict(keys, default=None, return_dtype=pl.String)
     documents = folder.documents.filter(~pl.col("path").fill_null("").is_in(lost))
     return replace(
@@ -86,8 +86,8 @@ def store_picture(content: bytes, media: Path) -> str:
                     )
                 kind = opened.format or "PNG"
                 opened.load()
-                said = _METADATA & set(opened.info) or getattr(opened, "text", None)
-                if kind != "GIF" and (said or opened.getexif()):
+                metadata = _METADATA & set(opened.info) or getattr(opened, "text", None)
+                if kind != "GIF" and (metadata or opened.getexif()):
                     content = _encode(ImageOps.exif_transpose(opened), kind)
                 key = hashlib.sha256(content).hexdigest()
                 place = media / key[:2]
@@ -109,12 +109,12 @@ def store_picture(content: bytes, media: Path) -> str:
 def _encode(picture: Any, kind: str) -> bytes:
     """A picture without what the camera said of itself; its colours stay what they were."""
     out = io.BytesIO()
-    more = {"icc_profile": picture.info.get("icc_profile")}
+    options = {"icc_profile": picture.info.get("icc_profile")}
     if kind == "JPEG" and picture.mode not in ("RGB", "L", "CMYK"):
         picture = picture.convert("RGB")
     for word in [*_METADATA, "icc_profile"]:
         picture.info.pop(word, None)
-    picture.save(out, kind, quality=90, **more)
+    picture.save(out, kind, quality=90, **options)
     return out.getvalue()
 
 

@@ -87,11 +87,11 @@ def _choose_all(session: Session, study_id: str) -> pl.DataFrame:
 def _choose_from_runs(
     session: Session, study_id: str, name: str, settings: Mapping[str, Any], seed: int
 ) -> tuple[Pool, dict[str, Any]]:
-    given = {key: value for key, value in settings.items() if value not in (None, "")}
-    names = given.pop("runs", None)
+    chosen = {key: value for key, value in settings.items() if value not in (None, "")}
+    names = chosen.pop("runs", None)
     runs = read_runs(session, study_id, names)
-    pooler = build_strategy(name, given)
-    depth = given.get("depth")
+    pooler = build_strategy(name, chosen)
+    depth = chosen.get("depth")
     lists = Lists.of(runs, depth=None if name == "depth" else depth)
     relevant_from = StudySettings.of(get_study(session, study_id).settings).relevant_from
     pool = pooler.pool(lists, relevant_from=relevant_from, seed=seed)

@@ -53,19 +53,21 @@ def get_study(session: Session, study_id: str) -> Study:
 
 def find_study(session: Session, name: str) -> Study:
     """The study of that id or name; a name that several have is refused."""
-    found = session.scalars(select(Study).where((Study.id == name) | (Study.name == name))).all()
-    if not found:
+    studies = session.scalars(select(Study).where((Study.id == name) | (Study.name == name))).all()
+    if not studies:
         raise NotFound("study", name)
-    if len(found) > 1:
-        ids = ", ".join(study.id for study in found)
-        raise Conflict(f"{len(found)} studies are called {name!r}; name one by its id: {ids}")
-    return found[0]
+    if len(studies) > 1:
+        ids = ", ".join(study.id for study in studies)
+        raise Conflict(f"{len(studies)} studies are called {name!r}; name one by its id: {ids}")
+    return studies[0]
 
 
 def list_studies(session: Session) -> list[dict[str, Any]]:
     """All studies of a database: ``study, id, created_at``, the newest first."""
-    found = session.scalars(select(Study).order_by(Study.created_at.desc(), Study.id))
-    return [{"study": one.name, "id": one.id, "created_at": one.created_at} for one in found]
+    studies = session.scalars(select(Study).order_by(Study.created_at.desc(), Study.id))
+    return [
+        {"study": study.name, "id": study.id, "created_at": study.created_at} for study in studies
+    ]
 
 
 def list_user_studies(session: Session, user_id: str) -> list[Row]:

@@ -25,9 +25,9 @@ def sync_tasks(session: Session, campaign: Campaign) -> None:
     wanted = select(Pair.id).where(
         Pair.study_id == campaign.study_id, Pair.pooled, Pair.id.not_in(gold)
     )
-    there = select(Task.pair_id).where(Task.campaign_id == campaign.id)
+    existing = select(Task.pair_id).where(Task.campaign_id == campaign.id)
     new = session.execute(
-        select(Pair.id, Pair.topic_id).where(Pair.id.in_(wanted), Pair.id.not_in(there))
+        select(Pair.id, Pair.topic_id).where(Pair.id.in_(wanted), Pair.id.not_in(existing))
     ).all()
     rng = random.Random(f"{campaign.id} {len(new)}")
     rows = [
@@ -71,14 +71,14 @@ def sync_study(session: Session, study_id: str) -> None:
 
 def _add_requested_places(session: Session, campaign: Campaign) -> None:
     """Give tasks the places that were asked for beyond the campaign's overlap."""
-    more: Counter[int] = Counter()
+    requested: Counter[int] = Counter()
     for facts in session.scalars(
         select(Decision.facts).where(Decision.kind == "overlap", Decision.subject == campaign.id)
     ):
-        more.update(facts["pairs"])
+        requested.update(facts["pairs"])
     base = CampaignSettings.of(campaign.settings).overlap
-    for extra in sorted(set(more.values())):
-        pairs = [pair for pair, n in more.items() if n == extra]
+    for extra in sorted(set(requested.values())):
+        pairs = [pair for pair, n in requested.items() if n == extra]
         for part in split_rows(pairs):
             session.execute(
                 update(Task)

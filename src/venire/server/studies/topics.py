@@ -62,17 +62,17 @@ def list_topics(
             or_(contains(Topic.query_id, search), contains(Topic.title, search))
         )  # fmt: skip
     names = ("query_id", "title", "description", "pool", "judgments")
-    found = session.execute(query.order_by(Topic.position).offset(offset).limit(limit))
-    return [dict(zip(names, row, strict=True)) for row in found]
+    rows = session.execute(query.order_by(Topic.position).offset(offset).limit(limit))
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def find_topic(session: Session, study_id: str, query_id: str) -> Topic:
     """The topic of that id in a study."""
     query = select(Topic).where(Topic.study_id == study_id, Topic.query_id == query_id)
-    found = session.scalar(query)
-    if found is None:
+    topic = session.scalar(query)
+    if topic is None:
         raise NotFound("topic", query_id)
-    return found
+    return topic
 
 
 def read_titles(session: Session, study_id: str) -> pl.DataFrame:

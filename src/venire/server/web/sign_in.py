@@ -68,13 +68,13 @@ def invited_page(
     request: Request, secret: str, user: OptionalUser, session: ReadSession
 ) -> HTMLResponse:
     """The page of an invitation."""
-    found = invitations.find_invitation(session, secret)
-    study = session.get(Study, found.study_id) if found.study_id else None
+    invitation = invitations.find_invitation(session, secret)
+    study = session.get(Study, invitation.study_id) if invitation.study_id else None
     return render_page(
         "invitation.html",
         request,
         user=user,
-        invitation=found,
+        invitation=invitation,
         study=study,
         secret=secret,
         least=accounts.MIN_PASSWORD_LENGTH,

@@ -42,43 +42,43 @@ class Tries:
             429, with the seconds until the next try.
         """
         address = request.client.host if request.client else ""
-        one, all_of_it = (address, login.strip().casefold()[:200]), (address,)
-        at = self._begin({one: MOST, all_of_it: MOST_OF_ADDRESS})
+        login_key, address_key = (address, login.strip().casefold()[:200]), (address,)
+        started = self._begin({login_key: MOST, address_key: MOST_OF_ADDRESS})
         try:
             yield
         except NotAllowed:
             raise
         except BaseException:
-            self._forget(one, at)
-            self._forget(all_of_it, at)
+            self._forget(login_key, started)
+            self._forget(address_key, started)
             raise
-        self._forget(all_of_it, at)
+        self._forget(address_key, started)
         with self._lock:
-            self._wrong.pop(one, None)
+            self._wrong.pop(login_key, None)
 
     def _begin(self, limits: dict[tuple[str, ...], int]) -> float:
         with self._lock:
-            at = self._clock()
+            started = self._clock()
             if len(self._wrong) > _KEYS:
-                fresh = {k: v for k, v in self._wrong.items() if v and v[-1] > at - SECONDS}
+                fresh = {k: v for k, v in self._wrong.items() if v and v[-1] > started - SECONDS}
                 self._wrong = fresh
             for key, most in limits.items():
                 times = self._wrong.setdefault(key, deque(maxlen=most))
-                while times and times[0] <= at - SECONDS:
+                while times and times[0] <= started - SECONDS:
                     times.popleft()
                 if len(times) >= most:
-                    left = int(times[0] + SECONDS - at) + 1
+                    left = int(times[0] + SECONDS - started) + 1
                     raise HTTPException(
                         429,
-                        f"too many wrong passwords; try again in {-(-left // 60)} minutes",
+                        f"Too many wrong passwords. Try again in {-(-left // 60)} minutes.",
                         {"Retry-After": str(left)},
                     )
             for key in limits:
-                self._wrong[key].append(at)
-            return at
+                self._wrong[key].append(started)
+            return started
 
-    def _forget(self, key: tuple[str, ...], at: float) -> None:
+    def _forget(self, key: tuple[str, ...], started: float) -> None:
         with self._lock:
             times = self._wrong.get(key)
-            if times is not None and at in times:
-                times.remove(at)
+            if times is not None and started in times:
+                times.remove(started)

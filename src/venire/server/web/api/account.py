@@ -18,8 +18,8 @@ router = APIRouter(prefix="/api", tags=["account"])
 def list_tokens(user: CurrentUser, session: ReadSession) -> list[dict[str, Any]]:
     """Your tokens that still work; their secrets are kept nowhere."""
     return [
-        {"token_id": one.id, "name": one.name, "created_at": one.created_at}
-        for one in accounts.list_tokens(session, user.id)
+        {"token_id": token.id, "name": token.name, "created_at": token.created_at}
+        for token in accounts.list_tokens(session, user.id)
     ]
 
 

@@ -28,15 +28,15 @@ def kept(request: Request, export_id: str) -> Path:
     return folder / f"{export_id}.zip"
 
 
-def export_view(request: Request, one: Any) -> dict[str, Any]:
+def export_view(request: Request, export: Any) -> dict[str, Any]:
     """An export as plain values."""
     return {
-        "export_id": one.id,
-        "kinds": one.kind.split(),
-        "settings": one.settings,
-        "manifest": one.manifest,
-        "made_at": one.made_at,
-        "kept": kept(request, one.id).is_file(),
+        "export_id": export.id,
+        "kinds": export.kind.split(),
+        "settings": export.settings,
+        "manifest": export.manifest,
+        "made_at": export.made_at,
+        "kept": kept(request, export.id).is_file(),
     }
 
 
@@ -75,9 +75,9 @@ def download_export(
     request: Request, member: CurrentMember, session: ReadSession, export_id: str
 ) -> FileResponse:
     """The archive of an export, streamed."""
-    found = [made.id for made in exports.list_exports(session, member.study_id)]
+    export_ids = [made.id for made in exports.list_exports(session, member.study_id)]
     path = kept(request, export_id)
-    if export_id not in found or not path.is_file():
+    if export_id not in export_ids or not path.is_file():
         raise NotFound("export", export_id)
     return FileResponse(path, media_type="application/zip", filename=f"export-{export_id}.zip")
 

@@ -27,15 +27,15 @@ def list_invitations(owner: CurrentOwner, session: ReadSession) -> list[dict[str
     """Links that still work; their secrets are kept nowhere."""
     return [
         {
-            "invitation_id": found.id,
-            "kind": found.kind,
-            "role": found.role,
-            "name": found.name,
-            "campaign_id": found.campaign_id,
-            "created_at": found.created_at,
-            "expires_at": found.expires_at,
+            "invitation_id": invitation.id,
+            "kind": invitation.kind,
+            "role": invitation.role,
+            "name": invitation.name,
+            "campaign_id": invitation.campaign_id,
+            "created_at": invitation.created_at,
+            "expires_at": invitation.expires_at,
         }
-        for found in invitations.list_invitations(session, owner.study_id)
+        for invitation in invitations.list_invitations(session, owner.study_id)
     ]
 
 

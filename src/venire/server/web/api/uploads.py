@@ -61,11 +61,11 @@ def import_study(
     with unpacked(file) as folder:
         name = str(folder.settings.get("name") or Path(file.filename or "study").stem)
         media = request.app.state.media
-        kept = store_pictures(folder, media)
+        stored = store_pictures(folder, media)
 
         def work(session: Any) -> tuple[str, list[dict[str, Any]]]:
             study = create_study(session, name, owner_id=user.id)
-            return study.id, import_folder(session, study.id, kept, media=media, by=user.id)
+            return study.id, import_folder(session, study.id, stored, media=media, by=user.id)
 
         study_id, rows = store.write(work)
     return {"study_id": study_id, "rows": rows, "next": f"/studies/{study_id}/data"}
@@ -78,9 +78,9 @@ def upload_folder(
     """Put a folder in a zip archive into the study; nothing that is there is removed."""
     media = request.app.state.media
     with unpacked(file) as folder:
-        kept = store_pictures(folder, media)
+        stored = store_pictures(folder, media)
         rows = store.write(
-            lambda s: import_folder(s, owner.study_id, kept, media=media, by=owner.user.id)
+            lambda s: import_folder(s, owner.study_id, stored, media=media, by=owner.user.id)
         )
     return {"rows": rows}
 

@@ -26,8 +26,8 @@ QUEUE = 50
 def shown(session: ReadSession, study_id: str, doc_id: str, query: str) -> dict[str, Any]:
     """A document as data for the script that shows documents, as annotators see it."""
     settings = StudySettings.of(get_study(session, study_id).settings)
-    found = documents.find_document(session, study_id, doc_id)
-    return view_content(found, query, settings)
+    document = documents.find_document(session, study_id, doc_id)
+    return view_content(document, query, settings)
 
 
 @router.get("/adjudication")
@@ -91,7 +91,7 @@ def document_page(
     request: Request, member: CurrentMember, session: ReadSession, doc_id: Text, query_id: Text = ""
 ) -> HTMLResponse:
     """A document: what it says, the topics it is judged for, and every event behind a grade."""
-    found = documents.find_document(session, member.study_id, doc_id)
+    document_row = documents.find_document(session, member.study_id, doc_id)
     topic_pairs = pairs.list_pairs(session, member.study_id, doc_id=doc_id)
     topic = topics.find_topic(session, member.study_id, query_id) if query_id else None
     query = topic.title if topic is not None else ""
@@ -101,7 +101,7 @@ def document_page(
         member,
         session,
         "data",
-        found=found,
+        found=document_row,
         document=shown(session, member.study_id, doc_id, query),
         pairs=topic_pairs,
         topic=topic,
@@ -112,7 +112,7 @@ def document_page(
 @router.get("/image")
 def image(request: Request, member: CurrentMember, session: ReadSession, doc_id: Text) -> Response:
     """The image of a document."""
-    found = documents.find_document(session, member.study_id, doc_id)
-    if found.media is None:
+    document = documents.find_document(session, member.study_id, doc_id)
+    if document.media is None:
         raise NotFound("image", doc_id)
-    return media_file(request, found.media)
+    return media_file(request, document.media)

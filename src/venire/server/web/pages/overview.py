@@ -15,5 +15,5 @@ router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 @router.get("")
 def overview_page(request: Request, member: CurrentMember, session: ReadSession) -> HTMLResponse:
     """How the study stands; the page asks for new figures every ten seconds."""
-    found = read_overview(session, member.study_id)
-    return study_page("overview.html", request, member, session, "", found=found)
+    state = read_overview(session, member.study_id)
+    return study_page("overview.html", request, member, session, "", found=state)
