@@ -57,7 +57,10 @@ def import_study(
 ) -> dict[str, Any]:
     """Make a study of a folder in a zip archive; every file has its line in the report."""
     if not user.may_create:
-        raise NotAllowed("your account may not make studies; ask an owner of this server")
+        raise NotAllowed(
+            "Your account cannot create studies. Ask the owner of this server.",
+            code="may-not-create",
+        )
     with unpacked(file) as folder:
         name = str(folder.settings.get("name") or Path(file.filename or "study").stem)
         media = request.app.state.media
