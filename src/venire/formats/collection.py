@@ -84,7 +84,7 @@ def read_collection(folder: str | Path) -> Collection:
         return _cranfield(root)
     notes: list[str] = []
     topics = _find_table(root, "topics", TOPICS, notes)
-    if (root / "images").is_dir() and not _there(root, "documents"):
+    if (root / "images").is_dir() and not _list_tables(root, "documents"):
         taken, _, skipped = image_files(root / "images")
         empty = pl.lit("")
         documents = pl.DataFrame({"doc_id": [*taken], "image": [*taken.values()]}, _IMAGES).select(
@@ -102,7 +102,7 @@ def read_collection(folder: str | Path) -> Collection:
             f"{root}: holds no collection; it wants topics.tsv or .jsonl, documents.jsonl or "
             ".tsv or images/, runs/*.run, qrels/*.qrels (or Cranfield's cran.all.1400 and cran.qry)"
         )
-    notes += [*runs.notes, *(note for one in qrels.values() for note in one.notes)]
+    notes += [*runs.notes, *(note for grades in qrels.values() for note in grades.notes)]
     return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))
 
 
@@ -146,7 +146,7 @@ def _is_utf8(name: str) -> bool:
     return True
 
 
-def _there(root: Path, name: str) -> list[Path]:
+def _list_tables(root: Path, name: str) -> list[Path]:
     """Return the files that can be a table of the collection."""
     return [
         path
@@ -158,7 +158,7 @@ def _there(root: Path, name: str) -> list[Path]:
 
 def _find_table(root: Path, name: str, columns: tuple[str, ...], notes: list[str]) -> pl.DataFrame:
     """Read topics or documents of a folder; empty, with a note, where it has none."""
-    paths = _there(root, name)
+    paths = _list_tables(root, name)
     if not paths:
         notes.append(f"no {name} in {root}")
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
@@ -222,8 +222,8 @@ def note_blank(documents: pl.DataFrame) -> list[str]:
     blank = documents.filter(pl.concat_str("title", "text").str.strip_chars() == "")["doc_id"]
     if blank.is_empty():
         return []
-    more = f" and {len(blank) - 5:,} more" if len(blank) > 5 else ""
-    named = f"{', '.join(blank.head(5))}{more}"
+    rest = f" and {len(blank) - 5:,} more" if len(blank) > 5 else ""
+    named = f"{', '.join(blank.head(5))}{rest}"
     return [f"{counted(len(blank), 'document')} without text ({named}) kept"]
 
 
@@ -277,12 +277,14 @@ def read_irds(name: str) -> Collection:
     except KeyError:
         raise DataError(f"irds:{name}: ir_datasets has no dataset of that name") from None
     topics = pl.DataFrame(
-        [_irds_topic(one) for one in dataset.queries_iter()] if dataset.has_queries() else [],
+        [_irds_topic(query) for query in dataset.queries_iter()] if dataset.has_queries() else [],
         schema=dict.fromkeys(TOPICS, pl.String),
         orient="row",
     )
     documents = pl.DataFrame(
-        [_irds_document(one) for one in dataset.docs_iter()] if dataset.has_docs() else [],
+        [_irds_document(document) for document in dataset.docs_iter()]
+        if dataset.has_docs()
+        else [],
         schema=dict.fromkeys(DOCUMENTS, pl.String),
         orient="row",
     )
@@ -290,7 +292,7 @@ def read_irds(name: str) -> Collection:
         raise DataError(f"irds:{name}: has neither documents nor queries")
     qrels = {}
     if dataset.has_qrels():
-        rows = [(one.query_id, one.doc_id, one.relevance) for one in dataset.qrels_iter()]
+        rows = [(row.query_id, row.doc_id, row.relevance) for row in dataset.qrels_iter()]
         schema = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
         qrels[name.replace("/", "-")] = Qrels.of(pl.DataFrame(rows, schema=schema, orient="row"))
     return Collection(topics, documents, Runs.empty(), MappingProxyType(qrels))

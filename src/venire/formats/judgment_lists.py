@@ -1,6 +1,6 @@
 """Judgment lists for search tools: OpenSearch Search Relevance Workbench and Quepid.
 
-Both know a query by its words, not by an id: here, by the title of the topic.
+Both identify a query by its text, not by an ID: here, the title of the topic.
 """
 
 from __future__ import annotations
@@ -75,37 +75,37 @@ def write_quepid_csv(qrels: Qrels, topics: pl.DataFrame, path: str | Path) -> tu
     for a formula. Errors are those of :func:`write_opensearch_json`.
     """
     frame, notes = _ratings(qrels, topics)
-    write_bytes(path, frame.with_columns(_guarded("query")).write_csv().encode())
+    write_bytes(path, frame.with_columns(_escape_formulas("query")).write_csv().encode())
     return notes
 
 
 def write_quepid_book_csv(
     judgments: Judgments, topics: pl.DataFrame, path: str | Path
 ) -> tuple[str, ...]:
-    """Write the judgments of a Quepid book: ``query,docid`` and a column an annotator.
+    """Write the judgments of a Quepid book: ``query,docid`` and a column per annotator.
 
     As Quepid exports a book (app/controllers/api/v1/books_controller.rb of o19s/quepid). The last
     judgment in the table counts where an annotator judged a pair more than once, and a note
     says so. Errors are those of :func:`write_opensearch_json`.
     """
     frame = judgments.frame.select("query_id", "doc_id", "annotator_id", "label")
-    kept = frame.unique(["query_id", "doc_id", "annotator_id"], keep="last", maintain_order=True)
+    latest = frame.unique(["query_id", "doc_id", "annotator_id"], keep="last", maintain_order=True)
     notes = []
-    if kept.height < frame.height:
-        notes.append(f"{counted(frame.height - kept.height, 'earlier judgment')} left out")
-    annotators = kept["annotator_id"].unique().sort()
+    if latest.height < frame.height:
+        notes.append(f"{counted(frame.height - latest.height, 'earlier judgment')} left out")
+    annotators = latest["annotator_id"].unique().sort()
     taken = [name for name in annotators if name in ("query_id", "doc_id")]
     if taken:
         raise DataError(f"an annotator named {taken[0]!r} would be a column of that name")
     wide = (
-        kept.with_columns(pl.col("label").cast(pl.Float64))
+        latest.with_columns(pl.col("label").cast(pl.Float64))
         .pivot("annotator_id", index=["query_id", "doc_id"], values="label")
         .select("query_id", "doc_id", *annotators)
         .sort("query_id", "doc_id")
     )
-    wide = _titled(wide, topics).with_columns(_guarded("query"))
+    wide = _replace_ids(wide, topics).with_columns(_escape_formulas("query"))
     names = pl.DataFrame([["query", "docid", *annotators]], orient="row")
-    first = names.select(map(_guarded, names.columns)).write_csv(include_header=False)
+    first = names.select(map(_escape_formulas, names.columns)).write_csv(include_header=False)
     write_bytes(path, (first + wide.write_csv(include_header=False)).encode())
     return tuple(notes)
 
@@ -118,28 +118,31 @@ def _ratings(qrels: Qrels, topics: pl.DataFrame) -> tuple[pl.DataFrame, tuple[st
     if judged.height < frame.height:
         left = counted(frame.height - judged.height, "pair")
         notes = (f"{left} with a negative grade (in the pool, not judged) left out",)
-    named = _titled(judged, topics)
+    named = _replace_ids(judged, topics)
     return named.select("query", pl.col("doc_id").alias("docid"),
                         pl.col("relevance").cast(pl.String).alias("rating")), notes  # fmt: skip
 
 
-def _titled(frame: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
-    """Put the title in the place of query_id; it must tell topics apart."""
+def _replace_ids(frame: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
+    """Replace query_id by the title, which must be unique."""
     ids = frame.select(pl.col("query_id").unique(maintain_order=True))
     titles = topics.select("query_id", pl.col("title").str.strip_chars().alias("query"))
-    found = ids.join(titles, on="query_id", how="left", maintain_order="left")
-    blank = found.filter(pl.col("query").fill_null("") == "")
+    titled = ids.join(titles, on="query_id", how="left", maintain_order="left")
+    blank = titled.filter(pl.col("query").fill_null("") == "")
     if blank.height:
-        raise DataError(f"topic {blank['query_id'][0]!r} has no title, which these tools go by")
-    again = found.filter(pl.col("query").is_duplicated())
+        raise DataError(
+            f"topic {blank['query_id'][0]!r} has no title",
+            hint="These tools identify topics by title.",
+        )
+    again = titled.filter(pl.col("query").is_duplicated())
     if again.height:
         two = " and ".join(map(repr, again["query_id"][:2]))
-        raise DataError(f"topics {two} have one title, {again['query'][0]!r}; tell them apart")
-    joined = frame.join(found, on="query_id", how="left", maintain_order="left")
+        raise DataError(f"topics {two} have the same title, {again['query'][0]!r}")
+    joined = frame.join(titled, on="query_id", how="left", maintain_order="left")
     return joined.select("query", *(name for name in frame.columns if name != "query_id"))
 
 
-def _guarded(column: str) -> pl.Expr:
+def _escape_formulas(column: str) -> pl.Expr:
     cell = pl.col(column)
     odd = cell.str.strip_chars_start().str.contains(r"^[=+\-@]")
     return (

@@ -64,9 +64,9 @@ def parse_ntriples(text: str, name: str = "N-Triples") -> list[Triple]:
     """
     out: dict[Triple, None] = {}
     for number, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
-        found = _LINE.fullmatch(line)
-        if found:
-            s, s_blank, p, o, o_blank, literal, language, datatype = found.groups()
+        match = _LINE.fullmatch(line)
+        if match:
+            s, s_blank, p, o, o_blank, literal, language, datatype = match.groups()
             try:
                 subject = Term("uri", _plain(s)) if s is not None else Term("blank", s_blank)
                 if literal is not None:
@@ -84,30 +84,30 @@ def parse_ntriples(text: str, name: str = "N-Triples") -> list[Triple]:
 
 def _plain(text: str) -> str:
     """Undo the escapes: pairs of backslashes are set aside first."""
-    return "\\".join(_unescaped(part) for part in text.split("\\\\")) if "\\" in text else text
+    return "\\".join(_unescape(part) for part in text.split("\\\\")) if "\\" in text else text
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     for short, character in _SHORT.items():
         text = text.replace(short, character)
     return _ESCAPE.sub(_character, text) if "\\" in text else text
 
 
-def _character(found: re.Match[str]) -> str:
-    if found[3] is not None:
-        raise ValueError(f"has the escape \\{found[3]}, which N-Triples do not know")
-    code = int(found[1] or found[2], 16)
+def _character(match: re.Match[str]) -> str:
+    if match[3] is not None:
+        raise ValueError(f"has the escape \\{match[3]}, which N-Triples do not know")
+    code = int(match[1] or match[2], 16)
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        raise ValueError(f"has the escape {found[0]}, which is no character")
+        raise ValueError(f"has the escape {match[0]}, which is no character")
     return chr(code)
 
 
 def write_ntriples(triples: Iterable[Triple]) -> str:
     """Return triples as N-Triples text, a line each."""
-    return "".join(f"{_said(s)} {_said(p)} {_said(o)} .\n" for s, p, o in triples)
+    return "".join(f"{_write_term(s)} {_write_term(p)} {_write_term(o)} .\n" for s, p, o in triples)
 
 
-def _said(term: Term) -> str:
+def _write_term(term: Term) -> str:
     if term.kind == "blank":
         return f"_:{term.text}"
     if term.kind == "uri":

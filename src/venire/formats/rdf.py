@@ -92,17 +92,17 @@ def _json_without_addresses(text: str, name: str) -> str:
         document = json.loads(text)
         waiting = [document]
         while waiting:
-            one = waiting.pop()
-            if isinstance(one, dict):
-                contexts = one.get("@context")
+            node = waiting.pop()
+            if isinstance(node, dict):
+                contexts = node.get("@context")
                 for context in contexts if isinstance(contexts, list) else [contexts]:
                     if isinstance(context, str):
                         raise BadLine(name, None, _FETCH.format(context))
-                if "@import" in one:
-                    raise BadLine(name, None, _FETCH.format(one["@import"]))
-                waiting += one.values()
-            elif isinstance(one, list):
-                waiting += one
+                if "@import" in node:
+                    raise BadLine(name, None, _FETCH.format(node["@import"]))
+                waiting += node.values()
+            elif isinstance(node, list):
+                waiting += node
         return json.dumps(document)
     except (ValueError, RecursionError) as error:
         if isinstance(error, BadLine):
@@ -207,20 +207,20 @@ def language_rank(language: str, languages: Sequence[str]) -> int:
     ``en`` also means ``en-GB``.
     """
     tag = language.lower()
-    for at, wanted in enumerate(languages):
+    for position, wanted in enumerate(languages):
         if tag == wanted.lower() or tag.startswith(f"{wanted.lower()}-"):
-            return at
+            return position
     return len(languages) + bool(tag)
 
 
 def best_label(properties: Iterable[tuple[str, Term]], languages: Sequence[str]) -> str | None:
     """Return the value that names a thing best: by language, then by property; None if none."""
-    found = [
+    labels = [
         (language_rank(value.language, languages), LABELS.index(uri), value.language, value.text)
         for uri, value in properties
         if uri in LABELS and value.kind == "literal" and value.text.strip()
     ]
-    return min(found)[-1] if found else None
+    return min(labels)[-1] if labels else None
 
 
 def read_entities(path: str | Path) -> pl.DataFrame:
@@ -251,22 +251,22 @@ def entities(triples: Iterable[Triple]) -> tuple[pl.DataFrame, list[str]]:
         if triple[1].text in LABELS and triple[2].kind == "literal":
             labels.setdefault(triple[0], []).append(triple)
     rows = []
-    kept: set[Term] = set()
-    for subject in sorted(one for one in of if one.kind == "uri"):
+    shown: set[Term] = set()
+    for subject in sorted(term for term in of if term.kind == "uri"):
         own = of[subject]
         blanks = _blanks(own, of)
-        kept |= blanks.keys()
+        shown |= blanks.keys()
         names = _names(own, blanks, of)
         inside = [*own, *(triple for blank in blanks for triple in of.get(blank, ()))]
         named = {part for triple in inside for part in triple[1:] if part.kind == "uri"}
-        more = [one for part in named - {subject} for one in labels.get(part, ())]
-        parts = (own, inside[len(own) :], more)
-        lines = [sorted(write_ntriples([_renamed(t, names)]) for t in part) for part in parts]
+        labelled = [label for part in named - {subject} for label in labels.get(part, ())]
+        parts = (own, inside[len(own) :], labelled)
+        lines = [sorted(write_ntriples([_rename_blanks(t, names)]) for t in part) for part in parts]
         rows.append((subject.text, "".join(line for part in lines for line in part)))
-    stray = [one for one in of if one.kind == "blank" and one not in kept]
+    stray = [term for term in of if term.kind == "blank" and term not in shown]
     notes = []
     if stray:
-        lost = sum(len(of[one]) for one in stray)
+        lost = sum(len(of[term]) for term in stray)
         notes.append(
             f"{counted(len(stray), 'blank node')} deeper than one level or named by nobody, with "
             f"{counted(lost, 'triple')}, left out"
@@ -285,7 +285,7 @@ def _blanks(own: list[Triple], of: dict[Term, list[Triple]]) -> dict[Term, None]
                 break
             out[cell] = None
             items = [t[2] for t in of.get(cell, ()) if t[1].text == FIRST]
-            out.update((one, None) for one in items if one.kind == "blank")
+            out.update((item, None) for item in items if item.kind == "blank")
             rest = (t[2] for t in of.get(cell, ()) if t[1].text == REST)
             cell = next(rest, None)
     return out
@@ -308,21 +308,21 @@ def _names(
         mark = {
             blank: _digest(
                 sorted(
-                    (way, uri, "" if one.kind == "blank" else repr(one), mark.get(one, ""))
-                    for way, uri, one in about[blank]
+                    (way, uri, "" if term.kind == "blank" else repr(term), mark.get(term, ""))
+                    for way, uri, term in about[blank]
                 )
             )
             for blank in blanks
         }
     ordered = sorted(blanks, key=mark.__getitem__)
-    return {blank: Term("blank", f"b{at}") for at, blank in enumerate(ordered)}
+    return {blank: Term("blank", f"b{number}") for number, blank in enumerate(ordered)}
 
 
 def _digest(value: object) -> str:
     return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _renamed(triple: Triple, names: dict[Term, Term]) -> Triple:
+def _rename_blanks(triple: Triple, names: dict[Term, Term]) -> Triple:
     deep = Term("blank", "deeper")
     s, p, o = triple
     return (names.get(s, s), p, names.get(o, deep) if o.kind == "blank" else o)

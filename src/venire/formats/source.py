@@ -110,16 +110,16 @@ def _unpack_zstd(raw: bytes, name: str) -> bytes:
 
     parts: list[bytes] = []
     size = 0
-    at = 0
+    position = 0
     try:
-        while at < len(raw):
+        while position < len(raw):
             frame = zstandard.ZstdDecompressor().decompressobj()
             while not frame.eof:
-                piece = raw[at : at + _ZSTD_CHUNK]
+                piece = raw[position : position + _ZSTD_CHUNK]
                 if not piece:
                     raise BadLine(name, None, "cannot be unpacked as zstd: it ends too early")
                 parts.append(frame.decompress(piece))
-                at += len(piece) - len(frame.unused_data)
+                position += len(piece) - len(frame.unused_data)
                 size = _within_limit(size + len(parts[-1]), len(raw), name)
     except zstandard.ZstdError as error:
         raise BadLine(name, None, f"cannot be unpacked as zstd: {error}") from None
@@ -220,7 +220,7 @@ def unpack_study(
     staged = Path(tempfile.mkdtemp(prefix=".unpack-", dir=target.parent))
     try:
         with zipfile.ZipFile(zip_path) as archive:
-            members = _checked(archive, name, most_bytes, most_files)
+            members = _check_members(archive, name, most_bytes, most_files)
             left = most_bytes
             for member, path in members:
                 left = _extract(archive, member, staged / path, left, name)
@@ -237,7 +237,7 @@ def unpack_study(
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else target
 
 
-def _checked(
+def _check_members(
     archive: zipfile.ZipFile, name: str, most_bytes: int, most_files: int
 ) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
     """Return the files to unpack and where to; folders come with them."""
@@ -314,11 +314,11 @@ def folder_at(place: str) -> Path:
     except ImportError:
         raise MissingExtra("universal-pathlib", "cloud", f"the folder {place}") from None
     try:
-        found: Any = UPath(place)
-        found.exists()
+        folder: Any = UPath(place)
+        folder.exists()
     except (ImportError, ValueError, OSError) as error:
         raise BadSetting(f"{place} cannot be reached: {' '.join(str(error).split())}") from None
-    reached: Path = found
+    reached: Path = folder
     return reached
 
 

@@ -80,7 +80,7 @@ def test_topics_must_have_titles_of_their_own(tmp_path):
         write_quepid_csv(Qrels.from_dict({"q9": {"d": 1}}), TOPICS, tmp_path / "x")
     same = pl.DataFrame({"query_id": ["a", "b"], "title": ["t", "t "]})
     both = Qrels.from_dict({"a": {"d": 1}, "b": {"d": 1}})
-    with pytest.raises(DataError, match="'a' and 'b' have one title, 't'"):
+    with pytest.raises(DataError, match="'a' and 'b' have the same title, 't'"):
         write_quepid_csv(both, same, tmp_path / "x")
     # Only topics with judgments count.
     assert write_quepid_csv(Qrels.from_dict({"a": {"d": 1}}), same, tmp_path / "x") == ()
