@@ -1,4 +1,4 @@
-"""The page of one aggregation: grades, annotators, bound, width of the posterior."""
+"""The page of one aggregation: grades, annotators, uncertainty, objective by iteration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from venire.tables.qrels import Qrels
 
 
 def models_page(rows: Sequence[Mapping[str, Any]], notes: Sequence[str], *, scored: bool) -> Page:
-    """Return the page over many models: one row each, best first where they are scored."""
+    """Return the page over many models: one row per model, best first if they are scored."""
     import plotly.graph_objects as go
 
     page = Page("Models side by side")
@@ -23,7 +23,7 @@ def models_page(rows: Sequence[Mapping[str, Any]], notes: Sequence[str], *, scor
     if scored:
         page.text(
             "mse: mean squared error of the estimate; pearson: its correlation with the known "
-            "grades; ndcg: how well it ranks each query's known pairs; accuracy: share of pairs "
+            "grades; ndcg: its ranking of the known pairs of each query; accuracy: share of pairs "
             "whose most probable grade is the known one."
         )
         figure = go.Figure(
@@ -35,7 +35,7 @@ def models_page(rows: Sequence[Mapping[str, Any]], notes: Sequence[str], *, scor
         )
         figure.update_xaxes(title="mean squared error")
         page.plot(figure, shown, caption="Distance from the known grades.", digits=4)
-    page.text("Each model's own page is in the folder of its name.")
+    page.text("The page of each model is in the folder with its name.")
     page.heading("Notes")
     page.notes(notes)
     return page
@@ -48,7 +48,7 @@ def posterior_page(
     notes: Sequence[str] | None = None,
     gold: Qrels | None = None,
 ) -> Page:
-    """Return the page of one result; with known grades also how reliable its probabilities are."""
+    """Return the page of one result; with known grades also its reliability diagram."""
     page = Page(f"Grades by {posterior.model}")
     state = "converged" if posterior.converged else "did NOT converge"
     page.lead(
@@ -110,8 +110,8 @@ def _calibration(page: Page, posterior: Posterior, gold: Qrels | None) -> None:
         page.table([row])
     else:
         page.text(
-            "Not calibrated: no known grades corrected the scale, the probabilities and the "
-            "standard deviations, which are as the model has them."
+            "Not calibrated: the scale, the probabilities and the standard deviations are those of "
+            "the model, without a correction by known grades."
         )
     if gold is None:
         return
@@ -119,13 +119,13 @@ def _calibration(page: Page, posterior: Posterior, gold: Qrels | None) -> None:
     page.text(
         f"Expected calibration error {diagram.error:.3f} over {diagram.pairs:,} known pairs; "
         f"{diagram.coverage:.0%} of the known grades lie within mean +- 1.96 sd. Known pairs "
-        "that were held or learnt from flatter both."
+        "that were held or learnt from make both look better."
     )
     rows = diagram.bins.to_dicts()
     figure = go.Figure(
         [
             go.Scatter(
-                name="as sure as it says", x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}
+                name="perfectly calibrated", x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}
             ),
             go.Scatter(
                 name="known pairs",
@@ -138,7 +138,7 @@ def _calibration(page: Page, posterior: Posterior, gold: Qrels | None) -> None:
     )
     figure.update_xaxes(title="probability of the most probable grade", range=[0, 1])
     figure.update_yaxes(title="share right", range=[0, 1])
-    page.plot(figure, rows, caption="Reliability: on the line, grades are as sure as they say.")
+    page.plot(figure, rows, caption="Reliability: on the line, probabilities are calibrated.")
 
 
 def _splits(page: Page, posterior: Posterior) -> None:
@@ -147,8 +147,8 @@ def _splits(page: Page, posterior: Posterior) -> None:
         return
     page.heading("Where the members disagree")
     page.text(
-        "The pairs to judge again first; split is the sd of the members' means, in grades, and "
-        "furthest the member that is furthest from the others."
+        "Judge these pairs again first. split is the sd of the members' means, in grades; "
+        "furthest is the member that is furthest from the others."
     )
     columns = ["query_id", "doc_id", "judgments", "mean", "sd", "split", "furthest"]
     first = posterior.items.sort("split", descending=True, maintain_order=True).select(columns)
@@ -179,7 +179,7 @@ def _width(page: Page, posterior: Posterior) -> None:
         )
         .sort("n")
     )
-    page.heading("How sure the grades are")
+    page.heading("Uncertainty of the grades")
     rows = [
         {"judgments": f"{row['n']}{'+' if row['n'] == most else ''}"}
         | {key: value for key, value in row.items() if key != "n"}
@@ -211,7 +211,7 @@ def _annotators(page: Page, posterior: Posterior) -> None:
     frame = posterior.annotators
     page.heading("Annotators")
     if "expertise" not in frame.columns:
-        page.text("This model says nothing about annotators.")
+        page.text("This model does not estimate anything about annotators.")
         return
     rows = frame.sort("judgments", descending=True).to_dicts()
     for row in rows:
@@ -240,7 +240,7 @@ def _annotators(page: Page, posterior: Posterior) -> None:
     page.plot(
         figure,
         rows,
-        caption="Annotators by expertise and spamminess; the larger, the more judgments.",
+        caption="Annotators by expertise and spamminess. Larger points have more judgments.",
     )
 
 
@@ -255,34 +255,38 @@ def _bounds(page: Page, posterior: Posterior) -> None:
     questions = "question" in posterior.bounds.columns
     by = "question" if questions else "restart"
     for (number,), part in posterior.bounds.group_by(by, maintain_order=True):
-        kept = number == posterior.restart and not questions
+        is_chosen = number == posterior.restart and not questions
+        label = f"{number + 1}{' (chosen)' if is_chosen else ''}"
         figure.add_trace(
             go.Scatter(
                 x=part["iteration"].to_list(),
                 y=part["bound"].to_list(),
-                name=f"{number + 1}{' (kept)' if kept else ''}",
+                name=label,
                 mode="lines",
-                line={"width": 3 if kept else 1},
+                line={"width": 3 if is_chosen else 1},
             )
         )
         rows.append(
             {
-                ("question" if questions else "start"): f"{number + 1}{' (kept)' if kept else ''}",
+                (
+                    "question" if questions else "restart"
+                ): f"{number + 1}{' (chosen)' if is_chosen else ''}",
                 "iterations": part.height,
-                "last bound": float(part["bound"][-1]),
+                "last value": float(part["bound"][-1]),
             }
         )
     figure.update_xaxes(title="iteration")
-    # The first steps climb so far that they would flatten everything after them.
+    # The first steps are so large that they would flatten the rest of the plot.
     late = posterior.bounds.filter(pl.col("iteration") >= 5)["bound"]
     if len(late) > 1:
         low, high = float(late.min()), float(late.max())  # type: ignore[arg-type]
         margin = 0.05 * (high - low) or 1.0
         figure.update_yaxes(range=[low - margin, high + margin])
-    figure.update_yaxes(title="bound")
+    figure.update_yaxes(title="log-likelihood or ELBO")
     page.plot(
         figure,
         rows,
-        caption=f"The bound by iteration, for each {'question' if questions else 'start'}.",
+        caption="Log-likelihood or evidence lower bound (ELBO) by iteration, per "
+        f"{'question' if questions else 'restart'}.",
         digits=2,
     )

@@ -1,4 +1,4 @@
-"""A posterior as a folder: tables as Parquet and CSV, settings as JSON, one page to look at."""
+"""A posterior as a folder: tables as Parquet and CSV, settings as JSON, a page as HTML."""
 
 from __future__ import annotations
 
@@ -23,13 +23,19 @@ TABLES = ("items", "annotators", "bounds", "difficulty", "confusion")
 
 
 def check_folder(folder: str | Path) -> None:
-    """Refuse a place that cannot be a folder, before any work is done."""
+    """Refuse a path that cannot be a folder, before any work is done."""
     target = Path(folder)
     place = next(path for path in (target, *target.absolute().parents) if path.exists())
     if not place.is_dir():
-        raise BadSetting(f"{place} is a file; -o names a folder")
+        raise BadSetting(
+            f"must be a folder ({place} is a file)", argument="output", value=str(folder)
+        )
     if not os.access(place, os.W_OK):
-        raise BadSetting(f"{place} cannot be written to")
+        raise BadSetting(
+            f"must be a folder that can be written to ({place} cannot)",
+            argument="output",
+            value=str(folder),
+        )
 
 
 def write_posteriors(
@@ -46,7 +52,7 @@ def write_posteriors(
     ----------
     results : sequence of (name, Posterior)
     rows : sequence of mapping
-        What is said of each, for the page.
+        One row per result, for the page.
     notes : sequence of str
     gold : Qrels, optional
         Known grades that the rows are scored by.
@@ -58,7 +64,7 @@ def write_posteriors(
         )
         return
     for (name, posterior), row in zip(results, rows, strict=True):
-        # "ordinal-mixture (item)" is a name for people; folders hold no blanks or brackets.
+        # A label such as "ordinal-mixture (item)" becomes a folder name without spaces.
         place = name.replace(" (", "-").rstrip(")")
         write_posterior(
             posterior,
@@ -81,14 +87,14 @@ def write_posterior(
     notes: Sequence[str] | None = None,
     gold: Qrels | None = None,
 ) -> list[Path]:
-    """Write all that a posterior holds; return the files.
+    """Write a posterior into a folder; return the files.
 
-    ``items``, ``annotators``, ``difficulty`` (where the model has it), ``bounds`` and
+    ``items``, ``annotators``, ``difficulty`` (if the model has it), ``bounds`` and
     ``confusion`` as .parquet and .csv, ``posterior.json`` with settings, seed and version,
-    ``report.html``. Tables of an earlier result that this one has not are removed.
+    ``report.html``. Tables of an earlier result that this result does not have are removed.
     """
     target = Path(folder)
-    said = list(posterior.notes if notes is None else notes)
+    all_notes = list(posterior.notes if notes is None else notes)
     tables = {
         "items": posterior.frame,
         "annotators": posterior.annotators,
@@ -97,7 +103,7 @@ def write_posterior(
     if posterior.difficulty is not None:
         tables["difficulty"] = posterior.difficulty
     if posterior.confusion is not None:
-        tables["confusion"] = confusion_frame(posterior)
+        tables["confusion"] = build_confusion_frame(posterior)
     for name in set(TABLES) - set(tables):
         for ending in ("parquet", "csv"):
             (target / f"{name}.{ending}").unlink(missing_ok=True)
@@ -117,19 +123,19 @@ def write_posterior(
         "restart": posterior.restart,
         "calibration": dict(posterior.calibration) if posterior.calibration else None,
         "scores": dict(scores) if scores else None,
-        "notes": said,
+        "notes": all_notes,
     }
     path = target / "posterior.json"
     write_bytes(path, (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode())
     page = target / "report.html"
-    posterior_page(posterior, scores=scores, notes=said, gold=gold).write(
+    posterior_page(posterior, scores=scores, notes=all_notes, gold=gold).write(
         page, footer=f"Venire {posterior.version}"
     )
     return [*written, path, page]
 
 
-def confusion_frame(posterior: Posterior) -> pl.DataFrame:
-    """Return P(label | grade) of each annotator, one row a cell."""
+def build_confusion_frame(posterior: Posterior) -> pl.DataFrame:
+    """Return P(label | grade) of each annotator, one row per cell."""
     if posterior.confusion is None or posterior.confusion_sd is None:
         raise ValueError("the posterior has no confusion matrices")
     n, size, _ = posterior.confusion.shape

@@ -5,14 +5,14 @@ import polars as pl
 import pytest
 
 from venire import Qrels
-from venire.aggregation.posterior import RULES
+from venire.aggregation.posterior import GRADE_RULES
 from venire.cli.aggregate import command
 from venire.tables.judgments import REPEATS
 
 
 def test_choices_are_those_of_the_library():
     choices = {option.name: getattr(option.type, "choices", ()) for option in command.params}
-    assert tuple(choices["rule"]) == RULES
+    assert tuple(choices["rule"]) == GRADE_RULES
     assert tuple(choices["repeats"]) == REPEATS
 
 
@@ -177,7 +177,7 @@ BAD = {
     "setting of another kind": (
         HEAD + "q,a,x,1\n",
         ["--model", "ordinal-mixture", "--set", "restarts=few"],
-        ["restarts='few' is not a whole number"],
+        ["--set restarts must be a whole number >= 1 (got 'few')"],
     ),
     "a value without a name": (
         HEAD + "q,a,x,1\n",

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from venire.aggregation.registry import DEFAULT, build
 from venire.progress import Progress
-from venire.report.folder import confusion_frame
+from venire.report.folder import build_confusion_frame
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.setting_rules import CAMPAIGN, SEED
 from venire.server.jobs.work import Work
@@ -69,7 +69,7 @@ class AggregateJob(JobKind):
         if posterior.difficulty is not None:
             tables["difficulty"] = posterior.difficulty
         if posterior.confusion is not None:
-            tables["confusion"] = confusion_frame(posterior)
+            tables["confusion"] = build_confusion_frame(posterior)
         for name, frame in tables.items():
             work.save_table(name, frame)
         return {
