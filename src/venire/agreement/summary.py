@@ -15,8 +15,8 @@ from venire.agreement.breakdown import by_annotator, by_grade, column
 from venire.agreement.counts import PairCounts, first_relevant, pair_counts
 from venire.agreement.figures import OF_RELEVANCE, Figures, of_two, reasons
 from venire.agreement.fleiss import formula
+from venire.agreement.interpretation import sentence, warnings
 from venire.agreement.value import Value, why
-from venire.agreement.words import sentence, warnings
 from venire.arrays import Floats
 from venire.errors import BadSetting
 from venire.formats.load import JudgmentsLike, load_judgments

@@ -62,8 +62,8 @@ def evaluate_elsewhere(qrels: Qrels, runs: Runs, measures: Sequence[str]) -> pl.
             for query, doc, score in frame.select("query_id", "doc_id", "score").iter_rows():
                 run.setdefault(query, {})[doc] = score
             rows += [
-                (name, found.query_id, str(found.measure), float(found.value))
-                for found in ir_measures.iter_calc(parsed, grades, run)
+                (name, metric.query_id, str(metric.measure), float(metric.value))
+                for metric in ir_measures.iter_calc(parsed, grades, run)
             ]
     except (ValueError, RuntimeError, ImportError) as error:
         if isinstance(error, VenireError):

@@ -96,20 +96,20 @@ def compare_systems(
     flat = ~np.any(differences != 0, axis=1)
     p_t = _t_test(differences)
     out = []
-    for at, (a, b) in enumerate(pairs):
-        difference = differences[at]
-        same = bool(flat[at])
+    for number, (a, b) in enumerate(pairs):
+        difference = differences[number]
+        same = bool(flat[number])
         out.append(
             Comparison(
                 first=scores.runs[a],
                 second=scores.runs[b],
                 difference=float(difference.mean()),
-                low=float(low[at]),
-                high=float(high[at]),
-                p_t=None if same else _defined(p_t[at]),
-                p_randomisation=None if same else float(p_randomisation[at]),
-                p_holm=None if same else float(p_holm[at]),
-                p_tukey=None if same else float(p_tukey[at]),
+                low=float(low[number]),
+                high=float(high[number]),
+                p_t=None if same else _none_if_nan(p_t[number]),
+                p_randomisation=None if same else float(p_randomisation[number]),
+                p_holm=None if same else float(p_holm[number]),
+                p_tukey=None if same else float(p_tukey[number]),
                 wins=int((difference > 0).sum()),
                 ties=int((difference == 0).sum()),
                 losses=int((difference < 0).sum()),
@@ -118,7 +118,7 @@ def compare_systems(
     return out
 
 
-def _defined(value: float) -> float | None:
+def _none_if_nan(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 

@@ -85,7 +85,7 @@ class RankTable:
         retrieved = np.zeros(len(names) * width, np.int64)
         known = of_block >= 0
         retrieved[(run * width + of_block)[known]] = length[known]
-        row, pair = _found(ranked["doc_id"], np.repeat(of_block, length), pairs["doc_id"], topic)
+        row, pair = _look_up(ranked["doc_id"], np.repeat(of_block, length), pairs["doc_id"], topic)
         segment = np.repeat(run, length)[row] * width + topic[pair]
         rank = ranked["rank"].to_numpy()[row].astype(np.int64)
         # Ranks are below 2^31, so one key sorts by segment and rank.
@@ -139,30 +139,32 @@ class RankTable:
     def hits(self, grades: Longs) -> Hits:
         """Return what measures see when the pairs have these grades."""
         grade = grades[self.pair]
-        there = grade != ABSENT
+        is_graded = grade != ABSENT
         graded = grades != ABSENT
         strata = None if self.stratum is None else self.stratum[graded]
         judged = Judged.of(self.topic[graded], grades[graded], len(self.topics), strata)
         stratum = None if self.stratum is None else self.stratum[self.pair]
-        if there.all():
+        if is_graded.all():
             return Hits(self.segment, self.rank, grade, self.retrieved, judged, stratum)
         return Hits(
-            self.segment[there],
-            self.rank[there],
-            grade[there],
+            self.segment[is_graded],
+            self.rank[is_graded],
+            grade[is_graded],
             self.retrieved,
             judged,
-            None if stratum is None else stratum[there],
+            None if stratum is None else stratum[is_graded],
         )
 
 
 def _codes(column: pl.Series, values: list[str]) -> Longs:
     """Return the place of each text in a list, -1 where it is not there."""
-    place = {value: at for at, value in enumerate(values)}
+    place = {value: position for position, value in enumerate(values)}
     return np.array([place.get(value, -1) for value in column], dtype=np.int64)
 
 
-def _found(doc: pl.Series, of_doc: Longs, known: pl.Series, of_known: Longs) -> tuple[Longs, Longs]:
+def _look_up(
+    doc: pl.Series, of_doc: Longs, known: pl.Series, of_known: Longs
+) -> tuple[Longs, Longs]:
     """Return where the pairs (topic, document) of a long table stand in a short one.
 
     Hashes of 64 bits are joined, which takes half the time and memory of joining texts; what is
@@ -205,8 +207,8 @@ def _topic_notes(blocks: pl.DataFrame, names: list[str], topics: list[str]) -> t
     """Name the topics that runs lack, and those the qrels lack."""
     notes = []
     for name in names:
-        there = set(blocks.filter(pl.col("run_id") == name)["query_id"])
-        missing = [topic for topic in topics if topic not in there]
+        topics_of_run = set(blocks.filter(pl.col("run_id") == name)["query_id"])
+        missing = [topic for topic in topics if topic not in topics_of_run]
         if missing:
             notes.append(f"run {name} has nothing for {_some(missing)}: each counts 0")
     extra = sorted(set(blocks["query_id"].unique()) - set(topics))
@@ -217,5 +219,5 @@ def _topic_notes(blocks: pl.DataFrame, names: list[str], topics: list[str]) -> t
 
 def _some(topics: list[str]) -> str:
     shown = ", ".join(topics[:5])
-    more = f" and {len(topics) - 5} more" if len(topics) > 5 else ""
-    return f"topic {shown}" if len(topics) == 1 else f"{len(topics)} topics ({shown}{more})"
+    others = f" and {len(topics) - 5} more" if len(topics) > 5 else ""
+    return f"topic {shown}" if len(topics) == 1 else f"{len(topics)} topics ({shown}{others})"

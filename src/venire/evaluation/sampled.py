@@ -107,10 +107,10 @@ def sampling_error(
     stratum, number, spread, alone = _design(table, grades)
     shape = (*scores.values.shape, spread.shape[2])
     total, squares = np.zeros(shape), np.zeros(shape)
-    for at in range(int(number.max(initial=-1)) + 1):
+    for step in range(int(number.max(initial=-1)) + 1):
         # Topics and strata do not touch each other's errors, so one pair of each topic a step.
-        gone = np.flatnonzero(number == at)
-        without = np.where(number == at, UNSAMPLED, grades)
+        gone = np.flatnonzero(number == step)
+        without = np.where(number == step, UNSAMPLED, grades)
         change = score(table, without, parsed, topics=topics).values - scores.values
         topic = table.topic[gone]
         total[:, :, topic, stratum[gone]] += change[:, :, topic]

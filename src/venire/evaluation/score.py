@@ -74,8 +74,8 @@ class Scores:
         }
         return pl.DataFrame(
             {
-                "run_id": [self.runs[at] for at in run],
-                "query_id": [self.topics[at] for at in topic],
+                "run_id": [self.runs[number] for number in run],
+                "query_id": [self.topics[number] for number in topic],
                 **columns,
             },
             schema_overrides={"run_id": pl.String, "query_id": pl.String},
@@ -200,7 +200,7 @@ def score(
         notes=(
             *(table.notes if topics == "qrels" else ()),
             *_empty_topics(table, hits, parsed),
-            *_unsampled(table, hits, parsed),
+            *_note_unsampled(table, hits, parsed),
             *_adaptive_note(table.adaptive),
         ),
     )
@@ -226,7 +226,7 @@ def _adaptive_note(strategy: str) -> tuple[str, ...]:
     )
 
 
-def _unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
+def _note_unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
     """Name the topics with a stratum that nothing was sampled from."""
     if not any(STRATA in measure.family.needs for measure in measures):
         return ()
@@ -245,7 +245,7 @@ def _unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[s
     empty = np.flatnonzero((size > 0) & (sampled == 0))
     if not empty.size:
         return lone
-    names = [table.topics[at] for at in np.unique(empty // width)]
+    names = [table.topics[number] for number in np.unique(empty // width)]
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return (
         *lone,

@@ -1,4 +1,4 @@
-"""Whether a rate has departed from what it was, looked at after every try."""
+"""Detect that a rate departs from an earlier one, tested after every try."""
 
 from __future__ import annotations
 
@@ -105,10 +105,10 @@ def departure(hits: int, tries: int, wave: Sequence[bool], *, alpha: float = 0.0
         return Departure(None, False, 1.0, threshold)
     factors = bayes_factors(hits, tries, wave)
     over = np.flatnonzero(factors >= threshold)
-    at = int(over[0]) + 1 if over.size else None
-    seen = np.asarray(wave[: at or len(wave)], dtype=bool)
+    raised_at = int(over[0]) + 1 if over.size else None
+    seen = np.asarray(wave[: raised_at or len(wave)], dtype=bool)
     return Departure(
-        raised_at=at,
+        raised_at=raised_at,
         rises=bool(seen.mean() > hits / tries),
         evidence=float(factors.max()),
         threshold=threshold,

@@ -46,8 +46,8 @@ def wilson(hits: int, tries: int, z: float = Z95) -> Proportion:
 
     Examples
     --------
-    >>> found = wilson(8, 10)
-    >>> found.value, round(found.low, 3), round(found.high, 3)
+    >>> share = wilson(8, 10)
+    >>> share.value, round(share.low, 3), round(share.high, 3)
     (0.8, 0.49, 0.943)
     """
     if not 0 <= hits <= tries:
@@ -64,8 +64,8 @@ def wilson(hits: int, tries: int, z: float = Z95) -> Proportion:
     return Proportion(hits, tries, p, low, high)
 
 
-def difference(one: Proportion, other: Proportion, z: float = Z95) -> tuple[float, float, float]:
-    """Return ``one - other`` of two independent shares, and the ends of its interval.
+def difference(first: Proportion, second: Proportion, z: float = Z95) -> tuple[float, float, float]:
+    """Return ``first - second`` of two independent shares, and the ends of its interval.
 
     Newcombe's method 10: with Wilson's ends l and u,
     ``d - sqrt((p1 - l1)^2 + (u2 - p2)^2)`` to ``d + sqrt((u1 - p1)^2 + (p2 - l2)^2)``.
@@ -82,7 +82,7 @@ def difference(one: Proportion, other: Proportion, z: float = Z95) -> tuple[floa
     >>> [round(x, 4) for x in difference(wilson(56, 70), wilson(48, 80))]
     [0.2, 0.0524, 0.3339]
     """
-    first, second = wilson(one.hits, one.tries, z), wilson(other.hits, other.tries, z)
+    first, second = wilson(first.hits, first.tries, z), wilson(second.hits, second.tries, z)
     if first.value is None or second.value is None:
         raise BadSetting("a share without tries has no difference from another")
     # For mypy: ends are there where the value is.

@@ -8,10 +8,10 @@ from sklearn.metrics import cohen_kappa_score
 from venire.agreement.alpha import krippendorff_alpha
 from venire.agreement.bootstrap import percentile, resample
 from venire.agreement.breakdown import with_the_rest
+from venire.agreement.interpretation import band
 from venire.agreement.pairs import Pair
 from venire.agreement.summary import HEADLINE, measure_agreement
 from venire.agreement.value import ONE_LABEL
-from venire.agreement.words import band
 from venire.errors import BadSetting
 
 

@@ -23,7 +23,7 @@ def truth(doc, topic, known, of_known):
 
 
 def found(*arguments):
-    return sorted(zip(*(part.tolist() for part in ranks._found(*arguments)), strict=True))
+    return sorted(zip(*(part.tolist() for part in ranks._look_up(*arguments)), strict=True))
 
 
 def test_pairs_are_found():

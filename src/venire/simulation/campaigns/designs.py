@@ -1,4 +1,4 @@
-"""What a campaign will cost and how good its grades will be, for a grid of designs."""
+"""Forecast what a campaign costs and how good its grades are, for a grid of designs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROUNDS = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """What an owner chooses.
+    """Design of a campaign.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Design:
 
 @dataclass(frozen=True, kw_only=True)
 class Crowd:
-    """What an owner expects of the people.
+    """Expected annotators, prices and times.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Crowd:
             return table / table.sum(axis=1, keepdims=True), chance
         table = np.eye(size) * self.accuracy
         for grade in range(size):
-            beside = [at for at in (grade - 1, grade + 1) if 0 <= at < size]
+            beside = [other for other in (grade - 1, grade + 1) if 0 <= other < size]
             if beside:
                 table[grade, beside] = (1 - self.accuracy) / len(beside)
         return table / table.sum(axis=1, keepdims=True), chance
@@ -160,7 +160,7 @@ def forecast(
     ties: str = "trec",
     progress: Progress = silent,
 ) -> Forecast:
-    """Play each design many times on a collection whose grades are known.
+    """Simulate each design many times on a collection whose grades are known.
 
     Every place of a document is judged in batches with gold; a batch with more gold wrong than is
     allowed is judged again by somebody else. Grades are the nearest to the mean label. Tau is with
@@ -231,10 +231,10 @@ def _beats(other: Row, row: Row) -> bool:
 def _mean(played: list[Row]) -> Row:
     out: Row = {}
     for name in ("pairs", "judgments", "money", "hours", "rejected", "error", "kappa", "given_up"):
-        known = [one[name] for one in played if one[name] is not None]
+        known = [replay[name] for replay in played if replay[name] is not None]
         out[name] = float(np.mean(known)) if known else None
     out["pairs"] = int(played[0]["pairs"])  # the pool is the same in every replay
-    taus = np.array([one["tau"] for one in played if one["tau"] is not None])
+    taus = np.array([replay["tau"] for replay in played if replay["tau"] is not None])
     out["tau"] = float(taus.mean()) if taus.size else None
     low, high = np.quantile(taus, [0.025, 0.975]) if taus.size else (None, None)
     out["tau_low"] = None if low is None else float(low)
@@ -279,19 +279,19 @@ class _Field:
             wrong = self._wrong_gold(design, tables, spam, n, rng)
             good = wrong <= design.gold_errors
             label = _labels(tables, spam[batch].astype(np.int64), grade[todo], rng)
-            kept = good[batch]
-            np.add.at(counts, (todo[kept], label[kept]), 1)
+            is_counted = good[batch]
+            np.add.at(counts, (todo[is_counted], label[is_counted]), 1)
             sizes = np.bincount(batch) + design.gold_size
             work += int(sizes.sum())
             paid += int(sizes.sum() if crowd.pay_rejected else sizes[good].sum())
             batches += n
             bad_batches += int((~good).sum())
-            todo = todo[~kept]
+            todo = todo[~is_counted]
         judged = counts.sum(axis=1) > 0
         settled = np.where(judged, settle(counts, self.values, "mean"), 0)
         everywhere = np.zeros(self.grade.size, np.int64)
         everywhere[pool] = self.values[settled].astype(np.int64)
-        found = score(self.table, everywhere, [self.measure]).mean[0]
+        scores = score(self.table, everywhere, [self.measure]).mean[0]
         _, kappa, error = compare_grades(self.values[settled], self.values[grade])
         return {
             "pairs": pool.size,
@@ -301,7 +301,7 @@ class _Field:
             "rejected": bad_batches / batches if batches else 0.0,
             "error": error,
             "kappa": None if np.isnan(kappa) else kappa,
-            "tau": tau_b(self.reference, found),
+            "tau": tau_b(self.reference, scores),
             "given_up": int(todo.size),
         }
 
@@ -323,8 +323,8 @@ class _Field:
 
 def _labels(tables: Floats, who: Longs, grade: Longs, rng: np.random.Generator) -> Longs:
     below = tables[who, grade][:, :-1]
-    found: Longs = (rng.random((grade.size, 1)) > below).sum(axis=1)
-    return found
+    labels: Longs = (rng.random((grade.size, 1)) > below).sum(axis=1)
+    return labels
 
 
 def crowd_of_pilot(pilot: Judgments, truth: Qrels | None = None, **expected: Any) -> Crowd:
@@ -348,9 +348,9 @@ def crowd_of_pilot(pilot: Judgments, truth: Qrels | None = None, **expected: Any
         if both.is_empty():
             raise DataError("no judgment of the pilot is of a pair with a known grade")
         table = np.full((pilot.scale.size,) * 2, 0.5)
-        at = pilot.scale.index(both["relevance"].to_numpy().astype(np.float64))
+        grade = pilot.scale.index(both["relevance"].to_numpy().astype(np.float64))
         label = pilot.scale.index(both["label"].to_numpy().astype(np.float64))
-        np.add.at(table, (at, label), 1.0)
+        np.add.at(table, (grade, label), 1.0)
         table /= table.sum(axis=1, keepdims=True)
     else:
         _, table = fit_average_annotator(pilot)

@@ -177,8 +177,8 @@ def influence(table: RankTable, relevant: Floats) -> Floats:
     slopes = -(ap / total)[:, table.topic]
     slopes[table.run, table.pair] += (precision + after) / total[topic]
     centred = slopes - slopes.mean(axis=0)
-    found: Floats = (centred**2).sum(axis=0) / n_topics**2
-    return found
+    influences: Floats = (centred**2).sum(axis=0) / n_topics**2
+    return influences
 
 
 def _within(values: Floats, segment: Longs) -> Floats:

@@ -79,16 +79,16 @@ def trial(
     rows: list[Row] = []
     pairs = known.size
     for overlap in range(1, setting.most + 1):
-        given = np.full(pairs, overlap)
-        rows.append(lab.row("equal", given, lab.fit(given)))
-    given = np.ones(pairs, np.int64)
+        judgments = np.full(pairs, overlap)
+        rows.append(lab.row("equal", judgments, lab.fit(judgments)))
+    judgments = np.ones(pairs, np.int64)
     size = max(1, round(setting.step * pairs))
-    while given.sum() + size <= setting.most * pairs:
-        posterior = lab.fit(given)
-        rows.append(lab.row("next best", given, posterior))
+    while judgments.sum() + size <= setting.most * pairs:
+        posterior = lab.fit(judgments)
+        rows.append(lab.row("next best", judgments, posterior))
         gain = lab.gain(posterior, setting.by)
-        gain[given >= lab.deepest] = -1.0
-        given[np.argsort(-gain, kind="stable")[:size]] += 1
+        gain[judgments >= lab.deepest] = -1.0
+        judgments[np.argsort(-gain, kind="stable")[:size]] += 1
     return rows
 
 
@@ -110,13 +110,13 @@ class _Lab:
         self.gold_hit = rng.random((setting.gold, setting.workers)) < right
         self.gold = gold
         self.reference = score(table, known, ["AP"]).mean[0]
-        self.names = [f"w{at:03d}" for at in range(setting.workers)]
+        self.names = [f"w{worker:03d}" for worker in range(setting.workers)]
         self.items = table.pairs.with_columns(pl.Series("at", np.arange(known.size)))
 
-    def fit(self, given: Longs) -> Posterior:
-        """Settle the first ``given`` labels of every pair."""
-        there = np.arange(self.deepest)[None, :] < given[:, None]
-        item, column = np.nonzero(there)
+    def fit(self, judgments: Longs) -> Posterior:
+        """Settle the first ``judgments`` labels of every pair."""
+        is_used = np.arange(self.deepest)[None, :] < judgments[:, None]
+        item, column = np.nonzero(is_used)
         workers = len(self.names)
         size = self.gold.size
         frame = pl.DataFrame(
@@ -140,29 +140,29 @@ class _Lab:
             pl.DataFrame(
                 {
                     "query_id": ["gold"] * size,
-                    "doc_id": [str(at) for at in range(size)],
+                    "doc_id": [str(number) for number in range(size)],
                     "relevance": self.gold,
                 }
             )
         )
         return DawidSkene().fit(Judgments(frame, BINARY), gold=known if size else None)
 
-    def row(self, way: str, given: Longs, posterior: Posterior) -> Row:
+    def row(self, way: str, judgments: Longs, posterior: Posterior) -> Row:
         """Return how the systems stand."""
         settled = (self._relevant(posterior) > 0.5).astype(np.int64)
-        found = score(self.table, settled, ["AP"]).mean[0]
+        scores = score(self.table, settled, ["AP"]).mean[0]
         return {
             "way": way,
-            "judgments": int(given.sum()),
-            "per_pair": float(given.mean()),
-            "tau": tau_b(self.reference, found),
+            "judgments": int(judgments.sum()),
+            "per_pair": float(judgments.mean()),
+            "tau": tau_b(self.reference, scores),
         }
 
     def _relevant(self, posterior: Posterior) -> Floats:
         out = np.zeros(self.known.size)
         ours = (posterior.items["query_id"] != "gold").to_numpy()
-        at = posterior.items["query_id"].filter(pl.Series(ours)).cast(pl.Int64).to_numpy()
-        out[at] = posterior.probabilities[ours, 1]
+        pair = posterior.items["query_id"].filter(pl.Series(ours)).cast(pl.Int64).to_numpy()
+        out[pair] = posterior.probabilities[ours, 1]
         return out
 
     def gain(self, posterior: Posterior, by: str) -> Floats:

@@ -96,10 +96,10 @@ class SecondAssessor:
             rate = self.accept
         out = np.zeros(grades.size)
         out[table.pair[near]] = rate
-        out[relevant] = self._kept(grades[relevant])
+        out[relevant] = self._keep_rates(grades[relevant])
         return out
 
-    def _kept(self, grades: Longs) -> Floats:
+    def _keep_rates(self, grades: Longs) -> Floats:
         if not isinstance(self.keep, Mapping):
             return np.full(grades.size, float(self.keep))
         out = np.zeros(grades.size)
