@@ -36,14 +36,14 @@ def _get_hasher() -> PasswordHash:
 
 @cache
 def _get_dummy_hash() -> str:
-    """A hash to compare with where there is no user, so that both answers take as long."""
+    """Return a hash to compare with if there is no such user, so that both cases take as long."""
     return _get_hasher().hash(secrets.token_urlsafe(16))
 
 
 def create_user(
     session: Session, name: str, login: str, password: str, *, may_create: bool = False
 ) -> User:
-    """Make an account with a password.
+    """Create an account with a password.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def create_user(
 
 
 def choose_owner(session: Session, login: str | None) -> str | None:
-    """Who a new study belongs to: the account of that login, else the only one that may make one.
+    """Return the owner of a new study: that account, else the only one that may create studies.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def choose_owner(session: Session, login: str | None) -> str | None:
 
 
 def check_password(session: Session, login: str, password: str) -> User:
-    """The user of that login and password; who is wrong is not told what was wrong."""
+    """Return the user with that login and password; the error does not say which one is wrong."""
     user = session.scalar(select(User).where(User.login == login.strip().casefold()))
     known = user.password_hash if user is not None and user.password_hash else _get_dummy_hash()
     if len(password) > 1000 or not _get_hasher().verify(password, known) or user is None:
@@ -97,7 +97,7 @@ def check_password(session: Session, login: str, password: str) -> User:
 
 
 def change_password(session: Session, user_id: str, old: str, new: str) -> None:
-    """Give an account another password; all its browsers are signed out.
+    """Change the password of an account, and sign out all its browsers.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def change_password(session: Session, user_id: str, old: str, new: str) -> None:
 
 
 def sign_in(session: Session, user_id: str, time: datetime | None = None) -> str:
-    """A new secret for a browser's cookie; every sign-in makes its own."""
+    """Return a new secret for the cookie of a browser."""
     secret = secrets.token_urlsafe(32)
     time = time or now()
     session.add(
@@ -130,16 +130,16 @@ def sign_in(session: Session, user_id: str, time: datetime | None = None) -> str
 
 
 def sign_out(session: Session, secret: str) -> None:
-    """Forget a browser."""
+    """Sign out a browser."""
     session.execute(delete(SignIn).where(SignIn.token_hash == hash_secret(secret)))
 
 
 def find_user_by_cookie(session: Session, secret: str, time: datetime | None = None) -> User | None:
-    """The user of a cookie, or None where it is unknown or has run out."""
+    """Return the user of a cookie, or None if it is unknown or has expired."""
     return session.scalar(_BY_COOKIE, {"token": hash_secret(secret), "at": time or now()})
 
 
-# Made once: making a statement takes longer than running it, and every request asks this one.
+# Built once: building a statement takes longer than running it, and every request runs this one.
 _BY_COOKIE = (
     select(User)
     .join(SignIn, SignIn.user_id == User.id)
@@ -148,7 +148,7 @@ _BY_COOKIE = (
 
 
 def find_user_by_token(session: Session, secret: str) -> User | None:
-    """The user of an API token, or None."""
+    """Return the user of an API token, or None."""
     query = select(User).join(Token, Token.user_id == User.id)
     return session.scalar(
         query.where(Token.token_hash == hash_secret(secret), Token.revoked_at.is_(None))
@@ -156,7 +156,7 @@ def find_user_by_token(session: Session, secret: str) -> User | None:
 
 
 def create_token(session: Session, user_id: str, name: str) -> tuple[Token, str]:
-    """An API token; its secret is shown this once."""
+    """Create an API token; return it with its secret, which is not stored."""
     secret = "venire_" + secrets.token_urlsafe(32)
     token = Token(
         token_hash=hash_secret(secret), user_id=user_id, name=name.strip()[:200] or "token"
@@ -167,7 +167,7 @@ def create_token(session: Session, user_id: str, name: str) -> tuple[Token, str]
 
 
 def revoke_token(session: Session, user_id: str, token_id: str) -> None:
-    """Make a token useless."""
+    """Revoke an API token."""
     token = session.get(Token, token_id)
     if token is None or token.user_id != user_id:
         raise NotFound("token", token_id)
@@ -175,6 +175,6 @@ def revoke_token(session: Session, user_id: str, token_id: str) -> None:
 
 
 def list_tokens(session: Session, user_id: str) -> list[Token]:
-    """A user's tokens that still work."""
+    """Return the tokens of a user that are not revoked."""
     query = select(Token).where(Token.user_id == user_id, Token.revoked_at.is_(None))
     return list(session.scalars(query.order_by(Token.created_at)))

@@ -31,7 +31,7 @@ def list_disagreements(
     limit: int = 50,
     offset: int = 0,
 ) -> tuple[list[Row], int]:
-    """Pairs on which the judgments that count differ, the worst first, and how many there are.
+    """Return pairs with different labels, highest entropy first, and their total number.
 
     Sorted by the entropy of the labels, ``-sum p log2 p``, then by their spread (highest minus
     lowest); with an aggregate job, by the entropy of its posterior in between. Settled pairs are
@@ -95,7 +95,7 @@ def list_disagreements(
 
 
 def _count_labels(session: Session, study_id: str) -> pl.DataFrame:
-    """How often each label was given to the pairs that have more than one."""
+    """Count the labels of the pairs that have different labels."""
     valid = (
         select(Judgment.pair_id, Judgment.label)
         .select_from(Lease)
@@ -148,7 +148,7 @@ def _join_pairs(
 
 
 def read_details(session: Session, study_id: str, pair_id: int) -> Row:
-    """All that is known of a pair: topic, document, every label with its comment, decisions.
+    """Return a pair with its topic, document, labels, comments and decisions.
 
     ``judgments`` are those that stand and those that do not (``counts`` says which): a rejected
     batch may still have seen something.
@@ -219,7 +219,7 @@ def _list_decisions(session: Session, study_id: str, pair_id: int) -> list[Decis
 def settle(
     session: Session, study_id: str, pair_id: int, grade: int, by: str | None, reason: str = ""
 ) -> Decision:
-    """Decide the grade of a pair; its judgments stay, and a later decision takes its place.
+    """Settle the grade of a pair; its judgments stay, and a later decision replaces this one.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def settle(
 def unsettle(
     session: Session, study_id: str, pair_id: int, by: str | None, reason: str = ""
 ) -> Decision:
-    """Take back what was decided about a pair; the record of it stays.
+    """Withdraw the settled grade of a pair; the decision stays in the history.
 
     Raises
     ------

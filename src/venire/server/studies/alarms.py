@@ -23,7 +23,7 @@ DAY = timedelta(days=1)
 def _find_departure(
     session: Session, campaign_id: str, last: Proportion, wave: Proportion
 ) -> Departure | None:
-    """Whether a wave's rejection rate departs from the last one's; looked at batch by batch."""
+    """Test after each batch whether the rejection rate differs from that of the last wave."""
     if not last.tries or not wave.tries:
         return None
     decided = session.scalars(
@@ -102,7 +102,7 @@ def _add_progress_alarm(add: Any, row: Row, time: datetime) -> None:
 
 
 def _count_held(session: Session, study_id: str) -> list[tuple[str, int]]:
-    """How many batches of each campaign wait for an owner, for their gold was never judged."""
+    """Return the number of held batches per campaign: no gold in them was judged."""
     rows = session.execute(
         select(Batch.campaign_id, func.count())
         .join(Campaign, Campaign.id == Batch.campaign_id)
@@ -115,7 +115,7 @@ def _count_held(session: Session, study_id: str) -> list[tuple[str, int]]:
 
 
 def _find_out_of_gold(session: Session, study_id: str) -> list[tuple[str, int, int]]:
-    """Annotators of open campaigns who have met every gold document: name, times, gold."""
+    """Return annotators of open campaigns who have seen all gold: name, times, gold."""
     total = session.scalar(select(func.count()).where(Gold.study_id == study_id, Gold.active)) or 0
     open_ones = select(Campaign.id).where(Campaign.study_id == study_id, Campaign.state == "open")
     if not total or session.scalar(open_ones.limit(1)) is None:

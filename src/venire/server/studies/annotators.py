@@ -43,7 +43,7 @@ FLAG_RULES = {
 
 @dataclass
 class _Work:
-    """What one annotator gave, counted."""
+    """Counts of the work of one annotator."""
 
     labels: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     answers: int = 0
@@ -75,7 +75,7 @@ class _Work:
 
 
 class AnswerCount(NamedTuple):
-    """How many answers of one label an annotator gave in a campaign, and their active time."""
+    """Number of answers with one label by an annotator in a campaign, and their active time."""
 
     campaign_id: str
     annotator_id: str
@@ -87,7 +87,7 @@ class AnswerCount(NamedTuple):
 
 
 def count_answers(session: Session, study_id: str) -> list[AnswerCount]:
-    """All answers of a study, counted in the order of an index: one pass, nothing sorted."""
+    """Count all answers of a study in index order, without sorting."""
     ms = Judgment.active_ms
     capped = case((ms > MAX_MS, MAX_MS), else_=ms)
     rows = session.execute(
@@ -110,7 +110,7 @@ def count_answers(session: Session, study_id: str) -> list[AnswerCount]:
 
 
 def _read_medians(session: Session, study_id: str) -> dict[str, float]:
-    """Median active seconds of each annotator's labels, read off within steps of half a second."""
+    """Return the median active seconds per annotator, interpolated in steps of 0.5 s."""
     ours = Judgment.campaign_id.in_(select(Campaign.id).where(Campaign.study_id == study_id))
     # Divided and floored by both databases alike: a whole number by a whole number.
     step = literal_column(f"judgment.active_ms / {STEP_MS}", Integer)
@@ -134,7 +134,7 @@ def _interpolate_median(steps: dict[int, int]) -> float:
 
 
 def _read_work(session: Session, study_id: str, answers: Sequence[AnswerCount]) -> dict[str, _Work]:
-    """All work of a study by annotator."""
+    """Return the work of each annotator of a study."""
     work_by_annotator: dict[str, _Work] = defaultdict(_Work)
     for count in answers:
         work = work_by_annotator[count.annotator_id]
@@ -168,7 +168,7 @@ def _read_work(session: Session, study_id: str, answers: Sequence[AnswerCount]) 
 
 
 def _find_flags(work: dict[str, _Work]) -> dict[str, list[tuple[str, str]]]:
-    """Flags of each annotator: kind, and the finding in words."""
+    """Return the flags of each annotator: kind and text."""
     times = {
         who: own.seconds
         for who, own in work.items()
@@ -228,7 +228,7 @@ def _find_drift(work: _Work) -> Iterator[tuple[str, str]]:
 def find_flagged(
     session: Session, study_id: str, answers: Sequence[AnswerCount] | None = None
 ) -> list[Row]:
-    """Annotators who are not paused and of whom something is odd: ``annotator_id, name, text``."""
+    """Return annotators with flags who are not paused: ``annotator_id, name, flags, text``."""
     answers = count_answers(session, study_id) if answers is None else answers
     flags = {
         who: findings
@@ -254,7 +254,7 @@ def find_flagged(
 
 
 def list_annotators(session: Session, study_id: str, *, agreement: bool = True) -> list[Row]:
-    """One row an annotator.
+    """Return one row per annotator.
 
     Counts and speed are over all that was answered, also in rejected batches; agreement is over
     the judgments that count. Accuracy on gold is by the campaigns' own rule, where "cannot
@@ -332,7 +332,7 @@ def _read_agreement(session: Session, study_id: str) -> dict[str, Row]:
 
 
 def _read_gold_by_side(session: Session, study_id: str) -> dict[tuple[str, bool], Proportion]:
-    """How much gold each annotator had right, of relevant and of not relevant gold."""
+    """Return the accuracy of each annotator on relevant and on not relevant gold."""
     study = StudySettings.of(get_study(session, study_id).settings)
     rows = session.execute(
         select(

@@ -23,7 +23,7 @@ def list_batches(
     offset: int = 0,
     limit: int = PAGE_ROWS,
 ) -> list[Row]:
-    """Batches, the newest first; ``state`` is open, accepted, rejected, or undecided."""
+    """Return batches, newest first; ``state`` is open, accepted, rejected or undecided."""
     query = (
         select(Batch, Campaign.name, User.name)
         .join(Campaign, Campaign.id == Batch.campaign_id)
@@ -60,7 +60,7 @@ def list_batches(
 
 
 def count_batches(session: Session, study_id: str) -> Row:
-    """How many batches are open, accepted, rejected, and not paid or refused yet."""
+    """Return how many batches are open, accepted, rejected, and neither paid nor refused."""
     ended = Batch.state != "open"
     work = Batch.kind != "practice"
 
@@ -95,7 +95,7 @@ def check_batch(session: Session, study_id: str, batch_id: str) -> None:
 
 
 def count_rejections(session: Session, study_id: str) -> dict[str, Proportion]:
-    """The share of each campaign's batches that was rejected, of those decided, with interval."""
+    """Return the share of rejected batches among those decided, per campaign, with interval."""
     rows = session.execute(
         select(
             Batch.campaign_id,

@@ -21,7 +21,7 @@ from venire.server.studies.tasks import sync_tasks
 def create_campaign(
     session: Session, study_id: str, name: str, settings: Mapping[str, Any] | None = None
 ) -> Campaign:
-    """Make a campaign, not open yet, with a task for every pair of the pool."""
+    """Create a campaign that is not open yet, with one task per pair of the pool."""
     study = get_study(session, study_id)
     if not name.strip():
         raise DataError("a campaign needs a name")
@@ -50,7 +50,7 @@ def _check_name(session: Session, study_id: str, name: str) -> None:
 
 
 def get_campaign(session: Session, campaign_id: str, study_id: str | None = None) -> Campaign:
-    """The campaign of that id (of that study)."""
+    """Return the campaign with that ID (in that study)."""
     campaign = session.get(Campaign, campaign_id)
     if campaign is None or (study_id is not None and campaign.study_id != study_id):
         raise NotFound("campaign", campaign_id)
@@ -58,7 +58,7 @@ def get_campaign(session: Session, campaign_id: str, study_id: str | None = None
 
 
 def find_campaign(session: Session, study_id: str, name: str) -> Campaign:
-    """The campaign of a study by its name or id."""
+    """Return the campaign of a study with that name or ID."""
     campaign = session.scalar(
         select(Campaign).where(
             Campaign.study_id == study_id, (Campaign.name == name) | (Campaign.id == name)
@@ -70,7 +70,7 @@ def find_campaign(session: Session, study_id: str, name: str) -> Campaign:
 
 
 def open_campaign(session: Session, campaign_id: str) -> Campaign:
-    """Let annotators in.
+    """Open a campaign for annotators.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def open_campaign(session: Session, campaign_id: str) -> Campaign:
 
 
 def close_campaign(session: Session, campaign_id: str) -> Campaign:
-    """Give out no more batches; those that are open can be finished."""
+    """Close a campaign: no new batches; open batches can be finished."""
     campaign = get_campaign(session, campaign_id)
     campaign.state = "closed"
     campaign.closed_at = now()
@@ -111,7 +111,7 @@ def close_campaign(session: Session, campaign_id: str) -> Campaign:
 def change_campaign(
     session: Session, campaign_id: str, settings: Mapping[str, Any], name: str | None = None
 ) -> Campaign:
-    """Change rules and overlap; what was decided before stays decided."""
+    """Change the settings of a campaign; earlier decisions stay."""
     campaign = get_campaign(session, campaign_id)
     checked = CampaignSettings.of({**campaign.settings, **settings})
     campaign.settings = checked.to_dict()
@@ -124,7 +124,7 @@ def change_campaign(
 
 
 def list_campaigns(session: Session, study_id: str) -> list[Row]:
-    """Campaigns of a study in the order of their waves."""
+    """Return the campaigns of a study in the order of their waves."""
     places = (
         select(
             Task.campaign_id,

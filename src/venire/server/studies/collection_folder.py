@@ -32,7 +32,7 @@ def import_folder(
     media: Path | None = None,
     by: str | None = None,
 ) -> list[Row]:
-    """Put what a folder holds into a study; doing it again changes nothing.
+    """Import a collection folder into a study; a second import changes nothing.
 
     Pictures are copied into ``media`` (see :func:`keep_pictures`, which a server calls before
     the transaction, so that nobody's judgment waits for it). What the folder does not have stays
@@ -115,7 +115,7 @@ def _import_settings(
 
 
 def read_folder(session: Session, study_id: str, media: Path | None = None) -> StudyFolder:
-    """A study as a collection folder, to be written: importing it gives the same study."""
+    """Return a study as a collection folder; importing it gives the same study."""
     study = get_study(session, study_id)
     settings = StudySettings.of(study.settings)
     topics = session.execute(

@@ -62,7 +62,7 @@ def put_documents(session: Session, study_id: str, documents: pl.DataFrame) -> d
 def list_documents(
     session: Session, study_id: str, search: str = "", offset: int = 0, limit: int = PAGE_ROWS
 ) -> list[Row]:
-    """Documents in their order; their text is not among the columns."""
+    """Return documents in order, without their text."""
     query = select(
         Document.doc_id,
         Document.kind,
@@ -79,7 +79,7 @@ def list_documents(
 
 
 def find_document(session: Session, study_id: str, doc_id: str) -> Document:
-    """The document of that id in a study, with its text."""
+    """Return the document with that ID in a study, with its text."""
     from sqlalchemy.orm import undefer
 
     query = select(Document).where(Document.study_id == study_id, Document.doc_id == doc_id)
@@ -90,7 +90,7 @@ def find_document(session: Session, study_id: str, doc_id: str) -> Document:
 
 
 def list_encodable(session: Session, study_id: str, reads: str) -> pl.DataFrame:
-    """The documents that an encoder of images, or of texts, can read.
+    """Return the documents that an encoder of images, or of texts, can read.
 
     Returns
     -------

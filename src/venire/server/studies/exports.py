@@ -148,7 +148,7 @@ def export_study(
 
 
 def list_exports(session: Session, study_id: str) -> list[Export]:
-    """Exports that were made of a study, the newest first."""
+    """Return the exports of a study, newest first."""
     query = select(Export).where(Export.study_id == study_id)
     return list(session.scalars(query.order_by(Export.made_at.desc(), Export.id)))
 
@@ -198,7 +198,7 @@ def _write_files(
 
 
 def _find_adaptive_strategy(session: Session, study_id: str) -> str:
-    """The strategy of a pool in which what was found decided what was judged next; else empty."""
+    """Return the strategy of an adaptive pool; empty for any other pool."""
     built = find_current_pool(session, study_id)
     return str(built["strategy"]) if built is not None and built.get("biased") else ""
 
@@ -317,7 +317,7 @@ def _make_manifest(
 
 
 def _describe_grades(session: Session, study_id: str, source: str) -> Mapping[str, Any]:
-    """How the grades were made: for a job its model, settings, seed and version."""
+    """Return the source of the grades; for a job its model, settings, seed and version."""
     kind, _, name = source.partition(":")
     job = session.get(Job, name) if kind == "job" else None
     if job is None or job.study_id != study_id:

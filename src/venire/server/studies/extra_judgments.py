@@ -24,7 +24,7 @@ def raise_overlap(
     reason: str = "",
     job: str | None = None,
 ) -> int:
-    """Ask for one more judgment of each of these (query_id, doc_id); how many tasks got a place.
+    """Request one more judgment of each (query_id, doc_id); return the number of tasks.
 
     What was asked is kept as a decision, so that the places stay when the pool changes. Pairs that
     are no task of the campaign (gold, or not in the pool) are passed over. What a job chose is
@@ -61,7 +61,7 @@ def raise_overlap(
 
 
 def count_requested(session: Session, study_id: str, job: str) -> int | None:
-    """How many of the judgments that a job chose were asked for; None where none were yet."""
+    """Return how many judgments chosen by a job were requested; None if none were."""
     for facts in session.scalars(
         select(Decision.facts).where(Decision.kind == "overlap", Decision.study_id == study_id)
     ):

@@ -24,7 +24,7 @@ from venire.tables.runs import Runs
 def put_file(
     session: Session, study_id: str, kind: str, name: str, frame: pl.DataFrame, notes: Sequence[str]
 ) -> str:
-    """Keep a run, qrels or vectors as Parquet; say ``added``, ``changed`` or ``unchanged``."""
+    """Store a run, qrels or vectors as Parquet; return ``added``, ``changed`` or ``unchanged``."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", statistics=False)
     content = buffer.getvalue()
@@ -56,7 +56,7 @@ def put_file(
 
 
 def read_runs(session: Session, study_id: str, names: Iterable[str] | None = None) -> Runs:
-    """All runs of a study as one table, or those named.
+    """Return all runs of a study as one table, or those with the given names.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def read_runs(session: Session, study_id: str, names: Iterable[str] | None = Non
 
 
 def read_qrels(session: Session, study_id: str, name: str) -> Qrels:
-    """Qrels that were put into a study."""
+    """Return qrels of a study by their name."""
     ((_, content),) = _read_files(session, study_id, "qrels", [name])
     return Qrels(read_parquet(content))
 
@@ -95,7 +95,7 @@ def _read_files(
 
 
 def list_files(session: Session, study_id: str) -> list[Row]:
-    """Runs, qrels and vectors of a study."""
+    """Return the runs, qrels and vectors of a study."""
     names = ("kind", "name", "rows", "sha256", "notes", "added_at")
     columns = [getattr(StudyFile, name) for name in names]
     query = select(*columns).where(StudyFile.study_id == study_id)
@@ -104,13 +104,13 @@ def list_files(session: Session, study_id: str) -> list[Row]:
 
 
 def list_run_names(session: Session, study_id: str) -> list[str]:
-    """Names of the runs of a study."""
+    """Return the names of the runs of a study."""
     query = select(StudyFile.name).where(StudyFile.study_id == study_id, StudyFile.kind == "run")
     return list(session.scalars(query.order_by(StudyFile.name)))
 
 
 def remove_file(session: Session, study_id: str, kind: str, name: str) -> None:
-    """Take a run, qrels or vectors out of a study; pool, gold and judgments stay as they are.
+    """Remove a run, qrels or vectors from a study; pool, gold and judgments stay.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def put_vectors(
     vectors: Vectors,
     sources: Mapping[str, str] | None = None,
 ) -> str:
-    """Keep vectors under the name of their encoder; say added, changed or unchanged."""
+    """Store vectors by the name of their encoder; return added, changed or unchanged."""
     if not len(vectors):
         reasons = "; ".join(vectors.notes[:3])
         raise DataError(f"no document has a vector{': ' + reasons if reasons else ''}")
@@ -160,7 +160,7 @@ def put_vectors(
 
 
 def read_vectors(session: Session, study_id: str, name: str) -> tuple[Vectors, dict[str, str]]:
-    """Vectors of a study, and the hash of what each was made of.
+    """Return vectors of a study, and the hash of the content that each was computed from.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from venire.server.studies.campaigns import get_campaign
 def save_forecast(
     session: Session, campaign_id: str, row: Mapping[str, Any], by: str | None = None
 ) -> Decision:
-    """Keep what a design of a campaign is expected to cost and give; the last one counts."""
+    """Save the expected cost and quality of a campaign; the last saved forecast counts."""
     campaign = get_campaign(session, campaign_id)
     decision = Decision(
         study_id=campaign.study_id,
@@ -34,7 +34,7 @@ def save_forecast(
 
 
 def find_forecast(session: Session, campaign_id: str) -> tuple[dict[str, Any], datetime] | None:
-    """The forecast that was kept last with a campaign, and when."""
+    """Return the last saved forecast of a campaign, and when it was saved."""
     decision = session.scalar(
         select(Decision)
         .where(Decision.kind == "forecast", Decision.subject == campaign_id)
@@ -45,13 +45,13 @@ def find_forecast(session: Session, campaign_id: str) -> tuple[dict[str, Any], d
 
 
 def forecast_of(session: Session, campaign_id: str) -> dict[str, Any] | None:
-    """The forecast that was kept last with a campaign."""
+    """Return the last saved forecast of a campaign."""
     forecast = find_forecast(session, campaign_id)
     return None if forecast is None else forecast[0]
 
 
 def compare_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]:
-    """What was expected of a campaign beside what happened so far: ``what, expected, so_far``.
+    """Compare the forecast of a campaign with what happened: ``what, expected, so_far``.
 
     Judgments are all that were given, gold and rejected ones too; hours are of active work, None
     where no time is known.

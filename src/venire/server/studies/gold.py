@@ -23,7 +23,7 @@ from venire.tables.qrels import Qrels
 def put_gold(
     session: Session, study_id: str, gold: Qrels, notes: Mapping[tuple[str, str], str] | None = None
 ) -> dict[str, Any]:
-    """Add gold; a pair whose topic or document the study has not is left out and named."""
+    """Add gold; a pair whose topic or document is not in the study is left out and counted."""
     settings = StudySettings.of(get_study(session, study_id).settings)
     frame = gold.frame.select("query_id", "doc_id", "relevance")
     strange = frame.filter(
@@ -61,7 +61,7 @@ def put_gold(
 def list_gold(
     session: Session, study_id: str, offset: int = 0, limit: int = PAGE_ROWS
 ) -> list[Row]:
-    """Gold with its grade, and whether it is given out."""
+    """Return gold documents with their grades, and whether each is active."""
     query = (
         select(
             Gold.id, Topic.query_id, Topic.title, Document.doc_id, Document.title,
@@ -82,7 +82,7 @@ def list_gold(
 def set_gold_active(
     session: Session, study_id: str, gold_id: int, active: bool, by: str | None
 ) -> None:
-    """Give a gold document out no more, or again; campaigns that are open follow at once."""
+    """Set whether a gold document is used in batches; update open campaigns at once."""
     gold = session.get(Gold, gold_id)
     if gold is None or gold.study_id != study_id:
         raise NotFound("gold", str(gold_id))
@@ -102,7 +102,7 @@ def set_gold_active(
 
 
 def read_gold_grades(session: Session, study_id: str) -> Qrels:
-    """The gold of a study, as qrels."""
+    """Return the active gold of a study as qrels."""
     rows = session.execute(
         select(Topic.query_id, Document.doc_id, Gold.grade)
         .join(Pair, Pair.id == Gold.pair_id)

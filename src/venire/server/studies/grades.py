@@ -19,7 +19,7 @@ GRADE_SOURCES = ("majority", "adjudicated", "settled", "job:ID", "qrels:NAME")
 
 
 def read_grades(session: Session, study_id: str, source: str = "adjudicated") -> Qrels:
-    """Settled grades of a study.
+    """Return grades of a study as qrels.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def read_grades(session: Session, study_id: str, source: str = "adjudicated") ->
 
 
 def read_job_grades(session: Session, study_id: str, job_id: str) -> Qrels:
-    """The grades that an aggregate job found: the most probable one of each pair."""
+    """Return the most probable grade of each pair from an aggregate job."""
     job = session.get(Job, job_id)
     if job is None or job.study_id != study_id or job.kind != "aggregate":
         raise NotFound("aggregate job", job_id)
@@ -76,7 +76,7 @@ def read_job_grades(session: Session, study_id: str, job_id: str) -> Qrels:
 
 
 def read_settled_qrels(session: Session, study_id: str) -> Qrels:
-    """What was adjudicated: the last decision about each pair, unless it was withdrawn."""
+    """Return the adjudicated grades: the last decision per pair, unless withdrawn."""
     last = (
         select(func.max(Decision.seq).label("seq"))
         .where(Decision.study_id == study_id, Decision.kind == "grade")
@@ -103,7 +103,7 @@ def read_settled_qrels(session: Session, study_id: str) -> Qrels:
 def read_settled_grades(
     session: Session, study_id: str, pair_id: int | None = None
 ) -> dict[int, int]:
-    """Settled grades by pair; of the decisions about a pair the last counts."""
+    """Return the settled grade of each pair; the last decision per pair counts."""
     query = select(Decision.subject, Decision.verdict, Decision.facts).where(
         Decision.study_id == study_id, Decision.kind == "grade"
     )

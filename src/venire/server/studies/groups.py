@@ -24,7 +24,7 @@ def put_groups(
     groups: Mapping[int, int],
     by: str | None = None,
 ) -> dict[str, int]:
-    """Put the pairs of every pool in their groups; judgments and open batches stay as they are.
+    """Store the groups of all pools; judgments and open batches stay as they are.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def put_groups(
 
 
 def group_pools(pools: pl.DataFrame, setting: Setting, rows: Float32s) -> dict[int, int]:
-    """The group of each pair; pairs that are single are not named.
+    """Return the group of each pair; pairs without a group are not included.
 
     Parameters
     ----------

@@ -16,14 +16,14 @@ from venire.server.store.work import Decision
 from venire.server.studies.listing import Row
 from venire.server.studies.pairs import read_pair_names
 
-# What happened first where times are equal.
+# Order of events with equal times.
 _ORDER = ("gold", "lease", "event", "judgment", "ended", "decision")
 
 
 def read_history(
     session: Session, study_id: str, query_id: str, doc_id: str | None = None
 ) -> list[Row]:
-    """What happened to a topic's documents, or to one of them.
+    """Return what happened to the documents of a topic, or to one of them.
 
     Returns
     -------

@@ -27,7 +27,7 @@ FIRST_LINK_TIME = timedelta(days=1)
 
 
 def create_first_link(session: Session) -> str | None:
-    """The secret of the link that makes the first account; None where there is one already."""
+    """Return the secret of the link that creates the first account; None if there is one."""
     if session.scalar(select(func.count()).select_from(User).where(User.login.is_not(None))):
         return None
     session.execute(
@@ -47,7 +47,7 @@ def create_invitation(
     campaign_id: str | None = None,
     by: str | None = None,
 ) -> str:
-    """The secret of an invitation link.
+    """Return the secret of a new invitation link.
 
     With a campaign it is a link for a crowd platform: each worker id becomes one annotator.
     Without, it lets in one person, once.
@@ -79,7 +79,7 @@ def _add_invitation(
 
 
 def find_invitation(session: Session, secret: str, *, lock: bool = False) -> Invitation:
-    """The invitation of a link that still works."""
+    """Return the invitation of a link that can still be used."""
     query = select(Invitation).where(Invitation.token_hash == hash_secret(secret))
     invitation = session.scalar(query.with_for_update() if lock else query)
     if invitation is None or invitation.revoked_at is not None:
@@ -93,7 +93,7 @@ def find_invitation(session: Session, secret: str, *, lock: bool = False) -> Inv
 
 
 def accept_invitation(session: Session, secret: str, name: str, login: str, password: str) -> User:
-    """Make an account by an invitation; the link works no more."""
+    """Create an account by an invitation; the link cannot be used again."""
     invitation = find_invitation(session, secret, lock=True)
     if invitation.kind == "campaign":
         raise Conflict("this link is for workers of a crowd platform")
@@ -108,14 +108,14 @@ def accept_invitation(session: Session, secret: str, name: str, login: str, pass
 
 
 def _take_unowned_studies(session: Session, user_id: str) -> None:
-    """Studies made on the command line have no owner: they become the first account's."""
+    """Give all studies without an owner (from the command line) to the first account."""
     owned = select(Membership.study_id).where(Membership.role == "owner")
     for study_id in session.scalars(select(Study.id).where(Study.id.not_in(owned))):
         session.add(Membership(study_id=study_id, user_id=user_id, role="owner"))
 
 
 def join_study(session: Session, secret: str, user_id: str) -> str | None:
-    """Let a user who has an account into a study by an invitation; the study's id."""
+    """Add a user with an account to a study by an invitation; return the ID of the study."""
     invitation = find_invitation(session, secret, lock=True)
     if invitation.kind != "person" or invitation.study_id is None:
         raise Conflict("this link makes a new account; open it where nobody is signed in")
@@ -128,7 +128,7 @@ def join_study(session: Session, secret: str, user_id: str) -> str | None:
 
 
 def admit_worker(session: Session, secret: str, worker_id: str) -> tuple[User, str]:
-    """The annotator behind a platform's worker id, and the campaign; the same id, the same user."""
+    """Return the annotator with a platform's worker ID, and the ID of the campaign."""
     invitation = find_invitation(session, secret)
     if (
         invitation.kind != "campaign"
@@ -159,7 +159,7 @@ _PLACEHOLDER = re.compile(
 
 
 def ensure_worker(session: Session, campaign: Campaign, worker_id: str) -> User:
-    """The annotator behind a platform's worker id in a campaign, made where there is none."""
+    """Return the annotator with a platform's worker ID in a campaign; create it if needed."""
     user = session.scalar(
         select(User).where(User.campaign_id == campaign.id, User.worker == worker_id)
     )
@@ -173,7 +173,7 @@ def ensure_worker(session: Session, campaign: Campaign, worker_id: str) -> User:
 
 
 def list_invitations(session: Session, study_id: str) -> list[Invitation]:
-    """Links of a study that still work."""
+    """Return the links of a study that can still be used."""
     query = select(Invitation).where(
         Invitation.study_id == study_id,
         Invitation.revoked_at.is_(None),
@@ -187,7 +187,7 @@ def list_invitations(session: Session, study_id: str) -> list[Invitation]:
 
 
 def revoke_invitation(session: Session, study_id: str, invitation_id: str) -> None:
-    """Make a link useless."""
+    """Revoke a link."""
     invitation = session.get(Invitation, invitation_id)
     if invitation is None or invitation.study_id != study_id:
         raise NotFound("invitation", invitation_id)

@@ -56,7 +56,7 @@ RAW_COLUMNS: dict[str, Any] = {
 
 
 def read_scale(session: Session, study_id: str) -> Scale:
-    """The scale of a study; grades of one name are told apart by their values."""
+    """Return the scale of a study, with the names of its grades if they are unique."""
     settings = StudySettings.of(get_study(session, study_id).settings)
     names = tuple(str(grade["name"]) for grade in settings.grades)
     return Scale(
@@ -69,7 +69,7 @@ def read_scale(session: Session, study_id: str) -> Scale:
 def read_judgments(
     session: Session, study_id: str, campaign_id: str | None = None, *, gold: bool = False
 ) -> Judgments:
-    """The judgments that count: the last label of each document of an accepted batch.
+    """Return the judgments that count: the last label per document of accepted batches.
 
     Ids of annotators tell nothing of the person. Who judged a document in two campaigns counts
     once, by the later one; the notes say how often. With ``gold``, judgments of gold are there
@@ -111,7 +111,7 @@ def read_judgments(
 def _read_frames(
     session: Session, query: Select[*tuple[Any, ...]], schema: dict[str, Any]
 ) -> Iterator[pl.DataFrame]:
-    """The rows of a query, some at a time; memory does not grow with their number."""
+    """Yield the rows of a query in parts, so that memory does not grow with their number."""
     rows = session.execute(query, execution_options={"yield_per": ROWS_PER_STATEMENT})
     for part in rows.partitions():
         columns = zip(*part, strict=True)
@@ -126,7 +126,7 @@ def _read_frames(
 def read_raw(
     session: Session, study_id: str, campaign_id: str | None = None
 ) -> Iterator[pl.DataFrame]:
-    """Every judgment that was ever given, in the order in which they came, some at a time.
+    """Yield every judgment ever given, in order, in parts.
 
     ``state`` says what became of it: ``judged`` or ``cannot`` (stands), ``replaced`` by a later
     one, ``withdrawn``, ``skipped``, ``rejected`` with its batch, ``surplus``. ``counts`` is true
@@ -196,7 +196,7 @@ def _read_comment(payload: Any) -> str | None:
 
 
 def write_raw(session: Session, study_id: str, path: Path, campaign_id: str | None = None) -> int:
-    """Write the raw record as .csv, .jsonl or .parquet by the ending; how many rows.
+    """Write the raw record as .csv, .jsonl or .parquet; return the number of rows.
 
     Memory does not grow with the number of judgments.
     """

@@ -18,7 +18,7 @@ from venire.server.studies.listing import Row
 
 
 def list_members(session: Session, study_id: str) -> list[Row]:
-    """Everybody in a study, with their role."""
+    """Return all members of a study with their roles."""
     query = (
         select(User.id, User.name, User.login, Membership.role, Membership.joined_at)
         .join(Membership, Membership.user_id == User.id)
@@ -30,7 +30,7 @@ def list_members(session: Session, study_id: str) -> list[Row]:
 
 
 def find_role(session: Session, study_id: str, user_id: str) -> str | None:
-    """What a user is in a study: owner, annotator, viewer, or nothing."""
+    """Return the role of a user in a study (owner, annotator, viewer), or None."""
     member = session.get(Membership, (study_id, user_id))
     return None if member is None else member.role
 
@@ -38,7 +38,7 @@ def find_role(session: Session, study_id: str, user_id: str) -> str | None:
 def set_paused(
     session: Session, study_id: str, user_id: str, paused: bool, reason: str, by: str | None
 ) -> None:
-    """Give an annotator no more batches, or again; what they did stays."""
+    """Pause an annotator, or resume them; their judgments stay."""
     member = session.get(Membership, (study_id, user_id))
     if member is None or member.role == "viewer":
         raise NotFound("annotator", user_id)

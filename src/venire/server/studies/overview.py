@@ -22,7 +22,7 @@ from venire.stats.proportion import wilson
 
 
 def read_overview(session: Session, study_id: str, time: datetime | None = None) -> Row:
-    """How a study stands.
+    """Return the state of a study.
 
     Returns
     -------
@@ -72,7 +72,7 @@ _PLACES = ("documents", "done", "asked", "filled", "open")
 
 
 def _read_coverage(session: Session, study_id: str) -> list[Row]:
-    """Places by campaign and topic; those of open batches are not filled yet."""
+    """Return the places per campaign and topic; places in open batches are not filled."""
     live = {
         (campaign, topic): n
         for campaign, topic, n in session.execute(
@@ -128,7 +128,7 @@ def _read_coverage(session: Session, study_id: str) -> list[Row]:
 
 
 def _count_done(session: Session, campaign_id: str, topic_id: int) -> int:
-    """Full documents of a topic of which none is being judged just now."""
+    """Return the number of full documents of a topic that nobody is judging now."""
     live = select(Lease.id).where(Lease.task_id == Task.id, Lease.state == "live")
     query = select(func.count()).where(
         Task.campaign_id == campaign_id, Task.topic_id == topic_id, Task.overlap > 0
@@ -139,7 +139,7 @@ def _count_done(session: Session, campaign_id: str, topic_id: int) -> int:
 def _read_pace(
     session: Session, campaign: Mapping[str, Any], answers: Sequence[AnswerCount], time: datetime
 ) -> Row:
-    """Judgments an hour of the last day, active time, and how long the rest will take.
+    """Return judgments per hour (last 24 h), active time, and the time that the rest will take.
 
     ``hours_left`` is by the clock, at the pace of the last day: places left, times the judgments
     that one filled place has cost so far (gold, corrections and rejected batches cost too), over

@@ -18,7 +18,7 @@ from venire.server.studies.listing import Row
 def ensure_pairs(
     session: Session, study_id: str, frame: pl.DataFrame
 ) -> tuple[dict[tuple[str, str], int], int]:
-    """Pair ids of (query_id, doc_id); pairs not there are made. Unknown ids are counted."""
+    """Return the ID of each pair, created if needed, and the number of unknown pairs."""
     topics = dict(
         session.execute(select(Topic.query_id, Topic.id).where(Topic.study_id == study_id)).all()
     )
@@ -72,7 +72,7 @@ def insert_rows(session: Session, table: Any, rows: list[dict[str, Any]]) -> Non
 
 
 def find_pair(session: Session, study_id: str, query_id: str, doc_id: str) -> int:
-    """The id of a topic's document."""
+    """Return the ID of a pair of a topic and a document."""
     pair_id = session.scalar(
         select(Pair.id)
         .join(Topic, Topic.id == Pair.topic_id)
@@ -95,7 +95,7 @@ def get_pair(session: Session, study_id: str, pair_id: int) -> Pair:
 def read_pair_names(
     session: Session, study_id: str, pairs: list[int]
 ) -> dict[int, tuple[str, str]]:
-    """Topic and document of pairs, by id."""
+    """Return the query ID and document ID of each pair, by pair ID."""
     names: dict[int, tuple[str, str]] = {}
     for part in split_rows(pairs):
         rows = session.execute(
@@ -111,7 +111,7 @@ def read_pair_names(
 def list_pairs(
     session: Session, study_id: str, *, query_id: str | None = None, doc_id: str | None = None
 ) -> list[Row]:
-    """Pairs of a topic, or of a document: in the pool or judged, with how often by label given."""
+    """Return the pairs of a topic, or of a document, with the number of judgments of each."""
     judged = (
         select(Judgment.pair_id, func.count().label("n"))
         .where(Judgment.label.is_not(None))

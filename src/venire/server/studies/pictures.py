@@ -16,7 +16,7 @@ from venire.formats.study_folder import Entry, StudyFolder
 from venire.progress import Event, Progress, silent
 
 MAX_PIXELS = 40_000_000
-"""Larger pictures are refused: unpacked they would take more memory than a server has to spare."""
+"""Larger images are refused: decoded, they would need too much memory."""
 THUMBNAIL_SIZE = 320
 _METADATA = {"exif", "xmp", "comment", "photoshop", "XML:com.adobe.xmp", "Raw profile type exif"}
 _SUFFIX = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "WEBP": ".webp"}
@@ -25,7 +25,7 @@ _SUFFIX = {"JPEG": ".jpg", "PNG": ".png", "GIF": ".gif", "WEBP": ".webp"}
 def store_pictures(
     folder: StudyFolder, media: Path | None, progress: Progress = silent
 ) -> StudyFolder:
-    """Copy the pictures of a folder into ``media``; the folder with their places there.
+    """Copy the images of a folder into ``media``; return the folder with their new paths.
 
     Each is named by the hash of its content, with a thumbnail beside it. One that cannot be
     kept is left out, and the report says why. A folder whose pictures are kept already comes
@@ -61,7 +61,7 @@ def store_pictures(
 
 
 def store_picture(content: bytes, media: Path) -> str:
-    """Keep a picture under the hash of its content, and a thumbnail; its key.
+    """Store an image by the hash of its content, with a thumbnail; return its key.
 
     A picture with data of a camera (EXIF, XMP, comments: also the place it was taken) is turned
     as they say and kept without them; any other is kept as it is. The key is ``ab/abcdef.jpg``
@@ -107,7 +107,7 @@ def store_picture(content: bytes, media: Path) -> str:
 
 
 def _encode(picture: Any, kind: str) -> bytes:
-    """A picture without what the camera said of itself; its colours stay what they were."""
+    """Encode an image without camera data; keep its colour profile."""
     out = io.BytesIO()
     options = {"icc_profile": picture.info.get("icc_profile")}
     if kind == "JPEG" and picture.mode not in ("RGB", "L", "CMYK"):

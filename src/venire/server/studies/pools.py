@@ -30,7 +30,7 @@ FROM_QRELS = "qrels"
 def choose_pool(
     session: Session, study_id: str, name: str, settings: Mapping[str, Any], seed: int = 0
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The pairs a strategy would choose, with what they cost; nothing is changed.
+    """Return the pairs that a strategy would choose, with statistics; change nothing.
 
     ``name`` is a strategy of :mod:`venire.pooling.strategies`; ``all``, every document for every
     topic; or ``qrels``, the pairs of qrels named in ``settings['qrels']``.
@@ -112,9 +112,9 @@ def build_pool(
     by: str | None = None,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Make a strategy's choice the pool of the study; open campaigns get new tasks at once.
+    """Build the pool of a study by a strategy; open campaigns get new tasks at once.
 
-    Pairs that leave the pool keep their judgments; they are only given out no more.
+    Pairs that leave the pool keep their judgments, but are not judged any more.
     """
     frame, facts = choose_pool(session, study_id, name, settings, seed)
     ids, left = ensure_pairs(session, study_id, frame)
@@ -177,7 +177,7 @@ def _count_judged(session: Session, study_id: str, pairs: set[int]) -> int:
 
 
 def find_current_pool(session: Session, study_id: str) -> dict[str, Any] | None:
-    """How the pool was built last; None where it was not yet."""
+    """Return how the pool was built last; None if it was never built."""
     last = session.scalar(
         select(Decision)
         .where(Decision.study_id == study_id, Decision.kind == "pool")

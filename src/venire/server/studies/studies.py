@@ -25,7 +25,7 @@ def create_study(
     instructions: str = "",
     owner_id: str | None = None,
 ) -> Study:
-    """Make a study; its maker is its owner."""
+    """Create a study; the account that creates it is its owner."""
     if not name.strip():
         raise DataError("a study needs a name")
     checked = StudySettings.of(settings or {})
@@ -44,7 +44,7 @@ def create_study(
 
 
 def get_study(session: Session, study_id: str) -> Study:
-    """The study of that id."""
+    """Return the study with that ID."""
     study = session.get(Study, study_id)
     if study is None:
         raise NotFound("study", study_id)
@@ -52,7 +52,7 @@ def get_study(session: Session, study_id: str) -> Study:
 
 
 def find_study(session: Session, name: str) -> Study:
-    """The study of that id or name; a name that several have is refused."""
+    """Return the study with that ID or name; refuse a name that several studies have."""
     studies = session.scalars(select(Study).where((Study.id == name) | (Study.name == name))).all()
     if not studies:
         raise NotFound("study", name)
@@ -63,7 +63,7 @@ def find_study(session: Session, name: str) -> Study:
 
 
 def list_studies(session: Session) -> list[dict[str, Any]]:
-    """All studies of a database: ``study, id, created_at``, the newest first."""
+    """Return all studies of a database: ``study, id, created_at``, newest first."""
     studies = session.scalars(select(Study).order_by(Study.created_at.desc(), Study.id))
     return [
         {"study": study.name, "id": study.id, "created_at": study.created_at} for study in studies
@@ -71,7 +71,7 @@ def list_studies(session: Session) -> list[dict[str, Any]]:
 
 
 def list_user_studies(session: Session, user_id: str) -> list[Row]:
-    """The studies of an owner or viewer, the newest first, with how far each is."""
+    """Return the studies of an owner or viewer, newest first, with their progress."""
     places = (
         select(Campaign.study_id, func.sum(Task.overlap), func.sum(Task.taken))
         .join(Task, Task.campaign_id == Campaign.id)
@@ -109,7 +109,7 @@ def change_study(
     settings: Mapping[str, Any] | None = None,
     instructions: str | None = None,
 ) -> Study:
-    """Change a study; the grades of a study with judgments stay as they were.
+    """Change a study; the grades of a study with judgments cannot change.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _has_judgments(session: Session, study_id: str) -> bool:
 
 
 def count_contents(session: Session, study_id: str) -> dict[str, int]:
-    """How many topics, documents, pairs in the pool, gold and files a study has."""
+    """Return the number of topics, documents, pooled pairs, gold documents and files."""
 
     def count(table: Any, *where: Any) -> int:
         query = select(func.count()).select_from(table).where(table.study_id == study_id, *where)

@@ -16,9 +16,9 @@ from venire.server.store.work import Decision
 
 
 def sync_tasks(session: Session, campaign: Campaign) -> None:
-    """Give every pair of the pool that is no gold a task; close the tasks of all others.
+    """Create a task for every pair of the pool that is not gold; close all other tasks.
 
-    A task that people have begun never loses their places: its overlap falls to what is taken.
+    The overlap of a closed task falls to the number of places that are taken.
     """
     overlap = CampaignSettings.of(campaign.settings).overlap
     gold = select(Gold.pair_id).where(Gold.study_id == campaign.study_id, Gold.active)
@@ -62,7 +62,7 @@ def sync_tasks(session: Session, campaign: Campaign) -> None:
 
 
 def sync_study(session: Session, study_id: str) -> None:
-    """Bring the tasks of all campaigns that are not closed in line with the pool."""
+    """Update the tasks of all campaigns that are not closed after a change of the pool."""
     for campaign in session.scalars(
         select(Campaign).where(Campaign.study_id == study_id, Campaign.state != "closed")
     ):
@@ -70,7 +70,7 @@ def sync_study(session: Session, study_id: str) -> None:
 
 
 def _add_requested_places(session: Session, campaign: Campaign) -> None:
-    """Give tasks the places that were asked for beyond the campaign's overlap."""
+    """Add the places that were requested beyond the overlap of the campaign."""
     requested: Counter[int] = Counter()
     for facts in session.scalars(
         select(Decision.facts).where(Decision.kind == "overlap", Decision.subject == campaign.id)

@@ -45,7 +45,7 @@ def put_topics(session: Session, study_id: str, topics: pl.DataFrame) -> dict[st
 def list_topics(
     session: Session, study_id: str, search: str = "", offset: int = 0, limit: int = PAGE_ROWS
 ) -> list[Row]:
-    """Topics in their order, with how many pairs of each are in the pool and how many judged."""
+    """Return topics in order, with the numbers of pooled pairs and of judgments per topic."""
     pooled = select(func.count()).where(Pair.topic_id == Topic.id, Pair.pooled).scalar_subquery()
     judged = (
         select(func.count())
@@ -67,7 +67,7 @@ def list_topics(
 
 
 def find_topic(session: Session, study_id: str, query_id: str) -> Topic:
-    """The topic of that id in a study."""
+    """Return the topic with that ID in a study."""
     query = select(Topic).where(Topic.study_id == study_id, Topic.query_id == query_id)
     topic = session.scalar(query)
     if topic is None:
@@ -76,7 +76,7 @@ def find_topic(session: Session, study_id: str, query_id: str) -> Topic:
 
 
 def read_titles(session: Session, study_id: str) -> pl.DataFrame:
-    """What the topics are called: ``query_id, title``."""
+    """Return the titles of the topics: ``query_id, title``."""
     rows = session.execute(select(Topic.query_id, Topic.title).where(Topic.study_id == study_id))
     schema = {"query_id": pl.String, "title": pl.String}
     return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")

@@ -28,7 +28,7 @@ Report = dict[str, Any]
 
 
 def import_upload(session: Session, study_id: str, kind: str, path: Path, name: str) -> Report:
-    """Put a file into a study; ``name`` is the one it had, whose ending says the format.
+    """Import a file into a study; the suffix of ``name``, its original name, is the format.
 
     Returns
     -------

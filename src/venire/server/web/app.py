@@ -1,4 +1,4 @@
-"""The application: what it is made of, and how an error becomes an answer."""
+"""The web application: its routes, its worker, and its error responses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _HINTS = {
 def create_app(
     store: Store, *, media: Path, exports: Path | None = None, first: bool = True
 ) -> FastAPI:
-    """The web application on a database; ``media`` is the folder of images.
+    """Create the web application on a database; ``media`` is the folder of images.
 
     Archives of exports are kept in ``exports``, a folder of this machine: by default beside
     ``media``.
@@ -130,7 +130,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 def from_environment() -> FastAPI:
-    """The application of one worker among several; ``venire serve --workers`` says where."""
+    """Create the application of one worker process, from environment variables."""
     store = Store(os.environ["VENIRE_DATABASE"])
     media, exports = folder_at(os.environ["VENIRE_MEDIA"]), os.environ.get("VENIRE_EXPORTS")
     return create_app(store, media=media, exports=Path(exports) if exports else None, first=False)

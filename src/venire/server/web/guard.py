@@ -1,4 +1,4 @@
-"""What every answer carries, and which requests are refused before anything else."""
+"""Refuse unsafe or oversized requests, and set security headers on every response."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _UPLOAD = re.compile(r"/api/studies/(?:import|[^/]+/uploads/[^/]+)")
 
 
 def _limit(scope: Scope) -> int:
-    """Only what takes files is sent that much; anything else is read into memory."""
+    """Return the size limit of a body; routes that do not take files read it into memory."""
     return MOST_UPLOAD if _UPLOAD.fullmatch(scope["path"]) else MOST_BYTES
 
 

@@ -15,7 +15,7 @@ _KEY = re.compile(r"[0-9a-f]{2}/[0-9a-f]{64}\.(?:jpg|png|gif|webp)")
 
 
 def media_file(request: Request, key: str, *, small: bool = False) -> Response:
-    """A file of the media folder, by the hash that is its name; nothing else can be reached."""
+    """Return a file of the media folder by its hash; no other file can be reached."""
     if not _KEY.fullmatch(key):
         raise NotFound("image", key)
     path = request.app.state.media / key

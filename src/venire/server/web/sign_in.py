@@ -1,4 +1,4 @@
-"""Coming in: signing in and out, the first account, invitations, links of crowd platforms."""
+"""Sign in and out, accept invitations, and admit workers of crowd platforms."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ router = APIRouter()
 
 @router.get("/sign-in", include_in_schema=False)
 def sign_in_page(request: Request, user: OptionalUser) -> Response:
-    """The page to sign in; who is signed in goes home."""
+    """Show the sign-in page; redirect a signed-in user home."""
     if user is not None:
         return RedirectResponse("/", 303)
     return render_page(
@@ -45,7 +45,7 @@ def sign_in(
     login: Annotated[str, Body()],
     password: Annotated[str, Body()],
 ) -> Response:
-    """Sign in; the browser gets a new cookie, whatever it had before."""
+    """Sign in, and set a new session cookie."""
     with request.app.state.tries.counted(request, login), store.reading() as session:
         user = accounts.check_password(session, login, password)
     return _signed(request, store, user.id, user.name)
@@ -67,7 +67,7 @@ def sign_out(request: Request, store: AppStore) -> Response:
 def invited_page(
     request: Request, secret: str, user: OptionalUser, session: ReadSession
 ) -> HTMLResponse:
-    """The page of an invitation."""
+    """Show an invitation."""
     invitation = invitations.find_invitation(session, secret)
     study = session.get(Study, invitation.study_id) if invitation.study_id else None
     return render_page(
@@ -90,7 +90,7 @@ def accept(
     login: Annotated[str, Body()],
     password: Annotated[str, Body()],
 ) -> Response:
-    """Make an account by an invitation, and sign in."""
+    """Create an account by an invitation, and sign in."""
     user = store.write(
         lambda session: invitations.accept_invitation(session, secret, name, login, password)
     )
@@ -99,7 +99,7 @@ def accept(
 
 @router.post("/invite/{secret}/join", include_in_schema=False)
 def join(store: AppStore, secret: str, user: CurrentUser) -> Response:
-    """Enter a study with the account one has."""
+    """Join a study with an existing account."""
     store.write(lambda session: invitations.join_study(session, secret, user.id))
     return JSONResponse({"next": "/"})
 
@@ -128,7 +128,7 @@ def from_platform(request: Request, store: AppStore, secret: str) -> Response:
 
 @router.get("/", include_in_schema=False)
 def home(user: OptionalUser, session: ReadSession) -> Response:
-    """Owners and viewers go to their studies, annotators to their work."""
+    """Redirect owners and viewers to their studies, and annotators to their work."""
     if user is None:
         return RedirectResponse("/sign-in", 303)
     looks = select(Membership.role).where(
@@ -140,7 +140,7 @@ def home(user: OptionalUser, session: ReadSession) -> Response:
 
 @router.get("/work", include_in_schema=False)
 def work(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
-    """The campaigns that wait for this annotator, and the codes of a platform's worker."""
+    """Show the open campaigns of an annotator, and the completion codes of a worker."""
     rows = session.execute(
         select(Campaign.id, Campaign.name, Study.name, Membership.paused_at)
         .join(Study, Study.id == Campaign.study_id)
@@ -160,7 +160,7 @@ def _signed(request: Request, store: AppStore, user_id: str, name: str) -> Respo
 
 
 def _local(path: str | None) -> str:
-    """A path on this server; an address elsewhere is not followed."""
+    """Return a path on this server; any other address becomes the home page."""
     # Browsers leave out tabs and line ends, and read a backslash as a slash.
     if path and path.isprintable() and path.startswith("/") and not path.startswith(("//", "/\\")):
         return path

@@ -1,4 +1,4 @@
-"""How often a password may be tried: wrong ones are counted by login and address."""
+"""Limit wrong passwords per login and address."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KEYS = 10_000
 
 
 class Tries:
-    """Wrong passwords of the last quarter of an hour, in the memory of this process."""
+    """Wrong passwords of the last 15 minutes, in the memory of this process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -32,7 +32,7 @@ class Tries:
 
     @contextmanager
     def counted(self, request: Request, login: str) -> Iterator[None]:
-        """Around the check of a password: refuses one try too many, keeps count of wrong ones.
+        """Wrap the check of a password: refuse too many tries, and count wrong passwords.
 
         A try counts from its start, so that many at once are not more than one after another.
 

@@ -1,4 +1,4 @@
-"""One's own account: the password, and tokens for programs."""
+"""API: password and tokens of the current user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter(prefix="/api", tags=["account"])
 
 @router.get("/tokens", responses=example([{"token_id": "t1", "name": "nightly"}]))
 def list_tokens(user: CurrentUser, session: ReadSession) -> list[dict[str, Any]]:
-    """Your tokens that still work; their secrets are kept nowhere."""
+    """List your tokens that are not revoked; their secrets are not stored."""
     return [
         {"token_id": token.id, "name": token.name, "created_at": token.created_at}
         for token in accounts.list_tokens(session, user.id)
@@ -25,14 +25,14 @@ def list_tokens(user: CurrentUser, session: ReadSession) -> list[dict[str, Any]]
 
 @router.post("/tokens", responses=example({"token_id": "t1", "secret": "venire_..."}))
 def create_token(user: CurrentUser, store: AppStore, form: NewToken) -> dict[str, str]:
-    """Make a token; its secret is shown this once. It may do what you may do."""
+    """Create a token with your rights; its secret is shown only once."""
     token, secret = store.write(lambda session: accounts.create_token(session, user.id, form.name))
     return {"token_id": token.id, "name": token.name, "secret": secret}
 
 
 @router.delete("/tokens/{token_id}", responses=example({"revoked": True}))
 def revoke_token(user: CurrentUser, store: AppStore, token_id: str) -> dict[str, bool]:
-    """Make a token useless."""
+    """Revoke a token."""
     store.write(lambda session: accounts.revoke_token(session, user.id, token_id))
     return {"revoked": True}
 

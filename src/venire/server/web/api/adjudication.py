@@ -26,7 +26,7 @@ def list_disagreements(
     offset: Offset = 0,
     limit: Limit = 50,
 ) -> dict[str, Any]:
-    """Pairs on which the judgments that count differ, the worst first."""
+    """List pairs with different labels, highest entropy first."""
     rows, total = adjudication.list_disagreements(
         session, member.study_id, job_id=job_id, settled=settled, offset=offset, limit=limit
     )
@@ -54,7 +54,7 @@ def settle(owner: CurrentOwner, store: AppStore, form: Settlement) -> dict[str, 
 def get_pair(
     member: CurrentMember, session: ReadSession, query_id: Text, doc_id: Text
 ) -> dict[str, Any]:
-    """All that is known of a pair: its labels with comments, and decisions."""
+    """Return a pair with its labels, comments and decisions."""
     pair = pairs.find_pair(session, member.study_id, query_id, doc_id)
     return adjudication.read_details(session, member.study_id, pair)
 
@@ -65,5 +65,5 @@ def get_pair(
 def get_history(
     member: CurrentMember, session: ReadSession, query_id: Text, doc_id: Text | None = None
 ) -> list[dict[str, Any]]:
-    """Every event behind the grades of a topic, or of one of its documents."""
+    """List every event behind the grades of a topic, or of one of its documents."""
     return read_history(session, member.study_id, query_id, doc_id)

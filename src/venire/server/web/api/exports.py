@@ -23,13 +23,13 @@ _EXPORT = {"export_id": "e1", "kinds": ["qrels", "raw-csv"], "made_at": "2026-01
 
 
 def kept(request: Request, export_id: str) -> Path:
-    """Where the archive of an export is kept."""
+    """Return the path of the archive of an export."""
     folder: Path = request.app.state.exports
     return folder / f"{export_id}.zip"
 
 
 def export_view(request: Request, export: Any) -> dict[str, Any]:
-    """An export as plain values."""
+    """Return an export as plain values."""
     return {
         "export_id": export.id,
         "kinds": export.kind.split(),
@@ -44,7 +44,7 @@ def export_view(request: Request, export: Any) -> dict[str, Any]:
 def list_exports(
     request: Request, member: CurrentMember, session: ReadSession
 ) -> list[dict[str, Any]]:
-    """Exports that were made, the newest first, each with its manifest."""
+    """List exports, newest first, each with its manifest."""
     return [export_view(request, made) for made in exports.list_exports(session, member.study_id)]
 
 
@@ -52,7 +52,7 @@ def list_exports(
 def make_export(
     request: Request, owner: CurrentOwner, store: AppStore, form: NewExport
 ) -> dict[str, Any]:
-    """Make an export; every judgment as it was given goes with it, and a manifest."""
+    """Create an export with all raw judgments and a manifest."""
     folder = kept(request, "x").parent
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as place:
@@ -74,7 +74,7 @@ def make_export(
 def download_export(
     request: Request, member: CurrentMember, session: ReadSession, export_id: str
 ) -> FileResponse:
-    """The archive of an export, streamed."""
+    """Download the archive of an export."""
     export_ids = [made.id for made in exports.list_exports(session, member.study_id)]
     path = kept(request, export_id)
     if export_id not in export_ids or not path.is_file():
@@ -84,7 +84,7 @@ def download_export(
 
 @router.get("/folder", response_class=FileResponse)
 def download_folder(request: Request, member: CurrentMember, session: ReadSession) -> FileResponse:
-    """The study as a folder in a zip archive: importing it gives the same study."""
+    """Download the study as a collection folder in a zip archive."""
     place = tempfile.mkdtemp(prefix="venire-")
     path = Path(place) / "study.zip"
     write_study_folder(read_folder(session, member.study_id, request.app.state.media), path)

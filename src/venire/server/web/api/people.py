@@ -18,13 +18,13 @@ router = APIRouter(prefix="/api/studies/{study_id}", tags=["people"])
 
 @router.get("/members", responses=example([{"name": "Ben", "role": "annotator"}]))
 def list_members(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
-    """Everybody in the study."""
+    """List the members of the study."""
     return members.list_members(session, member.study_id)
 
 
 @router.get("/invitations", responses=example([{"invitation_id": "x1", "role": "annotator"}]))
 def list_invitations(owner: CurrentOwner, session: ReadSession) -> list[dict[str, Any]]:
-    """Links that still work; their secrets are kept nowhere."""
+    """List links that can still be used; their secrets are not stored."""
     return [
         {
             "invitation_id": invitation.id,
@@ -43,7 +43,7 @@ def list_invitations(owner: CurrentOwner, session: ReadSession) -> list[dict[str
 def create_invitation(
     request: Request, owner: CurrentOwner, store: AppStore, form: NewInvitation
 ) -> dict[str, str]:
-    """Make a link that lets somebody in; it is shown this once."""
+    """Create an invitation link; it is shown only once."""
     secret = store.write(
         lambda session: invitations.create_invitation(
             session,
@@ -59,7 +59,7 @@ def create_invitation(
 
 @router.delete("/invitations/{invitation_id}", responses=example({"revoked": True}))
 def revoke_invitation(owner: CurrentOwner, store: AppStore, invitation_id: str) -> dict[str, bool]:
-    """Make a link useless."""
+    """Revoke a link."""
     store.write(
         lambda session: invitations.revoke_invitation(session, owner.study_id, invitation_id)
     )
@@ -68,7 +68,7 @@ def revoke_invitation(owner: CurrentOwner, store: AppStore, invitation_id: str) 
 
 @router.get("/annotators", responses=example([{"name": "Ben", "judgments": 120, "flags": []}]))
 def list_annotators(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
-    """Each annotator's work: accuracy on gold with its interval, speed, agreement, flags."""
+    """List annotators: accuracy on gold with its interval, speed, agreement, flags."""
     return annotators.list_annotators(session, member.study_id)
 
 
@@ -76,7 +76,7 @@ def list_annotators(member: CurrentMember, session: ReadSession) -> list[dict[st
 def pause_annotator(
     owner: CurrentOwner, store: AppStore, annotator_id: str, form: Pause
 ) -> dict[str, bool]:
-    """Give an annotator no more batches, or again; what they did stays."""
+    """Pause an annotator, or resume them; their judgments stay."""
     store.write(
         lambda session: members.set_paused(
             session, owner.study_id, annotator_id, form.paused, form.reason, owner.user.id
@@ -94,7 +94,7 @@ def list_batches(
     offset: Offset = 0,
     limit: Limit = 100,
 ) -> list[dict[str, Any]]:
-    """Batches, the newest first."""
+    """List batches, newest first."""
     return batches.list_batches(
         session, member.study_id, annotator_id=annotator_id, state=state, offset=offset, limit=limit
     )
@@ -118,7 +118,7 @@ def decide_batch(
 
 @router.post("/batches/{batch_id}/payment", responses=example({"payment": "approved"}))
 def pay_batch(owner: CurrentOwner, store: AppStore, batch_id: str, form: Payment) -> dict[str, str]:
-    """Pay a batch or not, whatever its judgments are worth."""
+    """Set whether a batch is paid, whether or not it counts."""
 
     def work(session: Any) -> None:
         batches.check_batch(session, owner.study_id, batch_id)

@@ -24,7 +24,7 @@ QUEUE = 50
 
 
 def shown(session: ReadSession, study_id: str, doc_id: str, query: str) -> dict[str, Any]:
-    """A document as data for the script that shows documents, as annotators see it."""
+    """Return the content of a document as annotators see it, for the page's script."""
     settings = StudySettings.of(get_study(session, study_id).settings)
     document = documents.find_document(session, study_id, doc_id)
     return view_content(document, query, settings)
@@ -39,7 +39,7 @@ def adjudication_page(
     settled: bool = False,
     offset: Offset = 0,
 ) -> HTMLResponse:
-    """Disagreements, the worst first; the chosen one with its document beside its labels."""
+    """Show disagreements, and the selected one with its document and labels."""
     rows, total = adjudication.list_disagreements(
         session, member.study_id, settled=settled, limit=QUEUE, offset=offset
     )
@@ -73,7 +73,7 @@ def adjudication_page(
 def topic_page(
     request: Request, member: CurrentMember, session: ReadSession, query_id: Text
 ) -> HTMLResponse:
-    """A topic: its documents, and every event behind their grades."""
+    """Show a topic: its documents, and every event behind their grades."""
     return study_page(
         "topic.html",
         request,
@@ -90,7 +90,7 @@ def topic_page(
 def document_page(
     request: Request, member: CurrentMember, session: ReadSession, doc_id: Text, query_id: Text = ""
 ) -> HTMLResponse:
-    """A document: what it says, the topics it is judged for, and every event behind a grade."""
+    """Show a document: its content, its topics, and every event behind a grade."""
     document_row = documents.find_document(session, member.study_id, doc_id)
     topic_pairs = pairs.list_pairs(session, member.study_id, doc_id=doc_id)
     topic = topics.find_topic(session, member.study_id, query_id) if query_id else None
@@ -111,7 +111,7 @@ def document_page(
 
 @router.get("/image")
 def image(request: Request, member: CurrentMember, session: ReadSession, doc_id: Text) -> Response:
-    """The image of a document."""
+    """Return the image of a document."""
     document = documents.find_document(session, member.study_id, doc_id)
     if document.media is None:
         raise NotFound("image", doc_id)

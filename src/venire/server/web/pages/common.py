@@ -1,4 +1,4 @@
-"""What the pages of a study share: its tabs, its name, what the user may do."""
+"""Render a page of a study with its tabs."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def data_page(
     search: Annotated[str, Query(max_length=200)] = "",
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> HTMLResponse:
-    """What the study has, and where to put more."""
+    """Show topics, documents, files or gold of a study, with upload forms."""
     part = part if part in PARTS else "topics"
     rows = {
         "topics": lambda: topics.list_topics(session, member.study_id, search, offset),

@@ -16,7 +16,7 @@ router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 
 @router.get("/export")
 def export_page(request: Request, member: CurrentMember, session: ReadSession) -> HTMLResponse:
-    """Formats, and the history of exports."""
+    """Show export formats, and earlier exports."""
     folder = request.app.state.exports
     made = exports.list_exports(session, member.study_id)
     return study_page(

@@ -14,7 +14,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/studies")
 def studies_page(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
-    """The studies one owns or may look at; a new one."""
+    """Show the studies of the current user, and a form for a new study."""
     return render_page(
         "studies.html", request, user=user, rows=studies.list_user_studies(session, user.id)
     )  # fmt: skip
@@ -22,7 +22,7 @@ def studies_page(request: Request, user: CurrentUser, session: ReadSession) -> H
 
 @router.get("/account")
 def account_page(request: Request, user: CurrentUser, session: ReadSession) -> HTMLResponse:
-    """Password and API tokens."""
+    """Show password and API tokens."""
     return render_page(
         "account.html",
         request,

@@ -14,6 +14,6 @@ router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 
 @router.get("")
 def overview_page(request: Request, member: CurrentMember, session: ReadSession) -> HTMLResponse:
-    """How the study stands; the page asks for new figures every ten seconds."""
+    """Show the state of the study; the page refreshes it every 10 seconds."""
     state = read_overview(session, member.study_id)
     return study_page("overview.html", request, member, session, "", found=state)

@@ -25,7 +25,7 @@ def annotators_page(
     state: Annotated[str, Query(max_length=20)] = "",
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> HTMLResponse:
-    """Everybody's work, and the batches of all or of one."""
+    """Show the work of all annotators, and the batches of all or of one."""
     state = state if state in STATES else ""
     return study_page(
         "annotators.html",
