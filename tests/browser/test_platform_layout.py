@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 import polars as pl
 import pytest
-from venire.server.platforms.export import export_batches
+from venire.server.platforms.task_export import export_tasks
 
 from studies_for_tests import AT, make_study
 from venire.server.store.schema import upgrade
@@ -35,7 +35,7 @@ def site(tmp_path):
         put_documents(session, study, pl.DataFrame(named))
         build_pool(session, study, "all", {})
         sync_study(session, study)
-        made = export_batches(session, wave, "mturk", AT)
+        made = export_tasks(session, wave, "mturk", AT)
     store.close()
     row = next(csv.DictReader(io.StringIO(made.files["mturk-3.csv"].decode())))
     page = made.files["mturk-layout.html"].decode()

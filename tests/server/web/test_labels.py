@@ -12,7 +12,7 @@ from venire.server.store.judging import FILLS
 from venire.server.store.people import ROLES
 from venire.server.store.studies import DOCUMENT_KINDS, FILE_KINDS
 from venire.server.store.work import JOB_STATES
-from venire.server.studies.annotators import FLAGS
+from venire.server.studies.annotators import FLAG_RULES
 from venire.server.web import rendering
 from venire.server.web.pages.people import STATES
 from venire.settings import rules
@@ -49,7 +49,7 @@ def labels():
         ("role", ROLES),
         ("document", DOCUMENT_KINDS),
         ("file", FILE_KINDS),
-        ("flag", FLAGS),
+        ("flag", FLAG_RULES),
     ],
 )
 def test_every_state_has_a_label(labels, kind, states):
