@@ -8,9 +8,9 @@ from urllib.parse import parse_qs
 
 import polars as pl
 import pytest
-from venire.server.platforms.task_export import export_tasks
 
 from studies_for_tests import AT, make_study
+from venire.server.platforms.task_export import export_tasks
 from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
 from venire.server.studies.documents import put_documents
