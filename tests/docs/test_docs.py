@@ -1,5 +1,6 @@
 """The pages are held to the code: what is there is described, and what is said is so."""
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -208,24 +209,48 @@ def test_every_error_has_a_code_of_its_own_and_the_page_says_it():
         assert f"`{code}`" in page[name], f"'## {name}' does not say its code {code}"
 
 
-def test_every_module_is_in_the_architecture():
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^- `([\w/]+\.py)`: ", text, re.MULTILINE))
-    there = {path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py")}
-    assert named == there
+def is_empty(path):
+    """Tell whether a module is an ``__init__.py`` with nothing but its docstring."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    return path.name == "__init__.py" and all(isinstance(node, ast.Expr) for node in body)
+
+
+def architecture():
+    return (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def test_every_module_has_its_line_in_the_architecture():
+    named = re.findall(r"^- `([\w/]+\.py)`: ", architecture(), re.MULTILINE)
+    modules = [path for path in SOURCE.rglob("*.py") if not is_empty(path)]
+    assert sorted(named) == sorted(path.relative_to(SOURCE).as_posix() for path in modules)
+
+
+def test_every_script_has_its_line_in_the_architecture():
+    static = SOURCE / "server" / "web" / "static"
+    named = re.findall(r"^- `([\w/-]+\.(?:js|d\.ts))`: ", architecture(), re.MULTILINE)
+    scripts = [path for path in static.rglob("*") if path.suffix in (".js", ".ts")]
+    assert sorted(named) == sorted(path.relative_to(static).as_posix() for path in scripts)
+
+
+def test_the_errands_name_what_is_there():
+    table = architecture().split("## Where do I change ...?")[1].split("## Every module")[0]
+    paths = re.findall(r"`((?:[\w.]+/)+(?:[\w.]+)?|[\w]+\.(?:py|md|toml))`", table)
+    roots = (SOURCE, ROOT, SOURCE / "server" / "judging", SOURCE / "server" / "web")
+    roots += (SOURCE / "grouping", SOURCE / "server" / "platforms")
+    assert len(paths) > 30
+    assert [path for path in paths if not any((root / path).exists() for root in roots)] == []
+    groups = set(re.findall(r"entry point `([\w.]+)`", table))
+    assert groups <= set(plugins.GROUPS.values())
 
 
 def test_the_layers_are_those_that_are_checked():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
-    layers = next(one["layers"] for one in contracts if one["type"] == "layers")
-    wanted = [layer.replace("venire.", "") for layer in layers]
-    shown = [
-        block.text.strip().splitlines()
-        for block in blocks(ROOT / "ARCHITECTURE.md")
-        if block.text.startswith("cli\n")
-    ]
-    assert shown == [wanted]
+    library, server = (one["layers"] for one in contracts if one["type"] == "layers")
+    shown = [block.text.strip().splitlines() for block in blocks(ROOT / "ARCHITECTURE.md")]
+    assert [layer.replace("venire.", "") for layer in library] in shown
+    names = [layer.replace("venire.server.", "server/") for layer in server]
+    assert [name.replace(" | server/", " | ") for name in names] in shown
 
 
 # What is said is so.
