@@ -14,7 +14,7 @@ from venire.reliability.repeatability import Group, compare_groups
 from venire.retrieval.systems import search_documents
 from venire.simulation.campaigns.annotators_needed import annotators_needed
 from venire.simulation.campaigns.designs import Crowd, forecast, grid
-from venire.simulation.campaigns.next_best_trial import Trial, saved, trial
+from venire.simulation.campaigns.next_best_trial import Trial, measure_saving, trial
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("VENIRE_DATA") or ROOT / ".." / "shared" / "data").resolve()
@@ -86,7 +86,7 @@ def test_next_best_judgment_saves_a_quarter(cranfield):
         for seed in range(6):
             setting = Trial(spam=0.39, accuracy=0.85, most=4, step=0.1, by=by)
             rows += trial(qrels, runs, pool.sort("query_id", "doc_id"), setting, seed=seed)
-        found = {overlap: saved(rows, overlap) for overlap in (2, 3, 4)}
+        found = {overlap: measure_saving(rows, overlap) for overlap in (2, 3, 4)}
         print(by, found)
         if by == "ranking":
             assert found[3][2] >= 0.25

@@ -102,8 +102,8 @@ def _fit(judgments: Judgments, seed: int, progress: Progress) -> dict[str, Poste
 
 def _ndcg(qrels: Qrels, runs: Runs) -> dict[str, float]:
     """Return nDCG@10 of each system, best first."""
-    found = score_runs(qrels, runs, ["nDCG@10"]).frame.sort("nDCG@10", descending=True)
-    return dict(found.iter_rows())
+    scores = score_runs(qrels, runs, ["nDCG@10"]).frame.sort("nDCG@10", descending=True)
+    return dict(scores.iter_rows())
 
 
 def _row(name: str, posterior: Posterior, gold: Qrels) -> dict[str, Any]:
@@ -141,17 +141,17 @@ def write_demo(demo: Demo, folder: Path, played: Sequence[Mapping[str, Any]] = (
 def _page(demo: Demo, played: Sequence[Mapping[str, Any]]) -> Page:
     page = Page("From a noisy crowd to grades you can trust")
     made = demo.collection
-    mine = [row for row in demo.rows if row["data"] == "made up"]
-    nearest = min(mine, key=lambda row: row["mse"])
-    mean = next(row for row in mine if row["model"] == "mean")
+    own_rows = [row for row in demo.rows if row["data"] == "made up"]
+    nearest = min(own_rows, key=lambda row: row["mse"])
+    mean = next(row for row in own_rows if row["model"] == "mean")
     page.lead(
         f"{made.annotators.height} simulated annotators, 15 of them spammers or careless, gave "
         f"{len(made.judgments):,} labels to {made.pool.height:,} pooled documents of "
         f"{made.topics.height} topics. The truth is known: the mean of the labels misses it by "
         f"{mean['mse']:.3f} (mean squared error), {nearest['model']} by {nearest['mse']:.3f}."
     )
-    _models(page, "Models against the truth", mine)
-    _systems(page, demo, mine)
+    _models(page, "Models against the truth", own_rows)
+    _systems(page, demo, own_rows)
     _people(page, demo)
     if played:
         page.heading("A campaign through the web application")
@@ -200,11 +200,11 @@ def _systems(page: Page, demo: Demo, rows: list[dict[str, Any]]) -> None:
     page.heading("What the crowd's noise does to the ranking of systems")
     taus: Mapping[str, float | None] = {row["model"]: row["tau of systems"] for row in rows}
     moved = [name for name, tau in taus.items() if tau is not None and tau < 1.0 - 1e-9]
-    kept = [name for name in taus if name not in moved]
+    shown = [name for name in taus if name not in moved]
     page.text(
         "Six systems of known quality, scored by nDCG@10 under the true grades and under each "
         "model's qrels. "
-        + (f"The order is as under the truth with: {', '.join(kept)}. " if kept else "")
+        + (f"The order is as under the truth with: {', '.join(shown)}. " if shown else "")
         + (f"It changes with: {', '.join(moved)}." if moved else "No model changes the order.")
     )
     models = [key for key in demo.systems[0] if key not in ("system",)]
@@ -228,13 +228,13 @@ def _people(page: Page, demo: Demo) -> None:
     import plotly.graph_objects as go
 
     page.heading("Who was found out")
-    found = demo.posteriors[BEST].annotators.join(
+    result = demo.posteriors[BEST].annotators.join(
         demo.collection.annotators, on="annotator_id", maintain_order="left"
     )
     rows = [
         {"annotator": row["annotator_id"], "type": row["type"], "judgments": row["judgments"],
          "expertise": row["expertise"], "spamminess": row["spamminess"]}
-        for row in found.sort("spamminess", descending=True).iter_rows(named=True)
+        for row in result.sort("spamminess", descending=True).iter_rows(named=True)
     ]  # fmt: skip
     figure = go.Figure()
     for kind in dict.fromkeys(row["type"] for row in rows):

@@ -15,7 +15,7 @@ from venire.report.grouping_words import (
     comparison,
     doubts,
     explanations,
-    named,
+    spell_setting,
     verdict,
 )
 from venire.report.page import COLOURS, Page, plain
@@ -45,7 +45,7 @@ class GroupingReport:
     notes : sequence of str
     """
 
-    found: Recommendation
+    recommendation: Recommendation
     results: pl.DataFrame
     annotators: Sequence[GroupedAnnotator]
     cosines: pl.DataFrame
@@ -62,36 +62,36 @@ def write_grouping(report: GroupingReport, folder: str | Path) -> list[Path]:
     list of Path
     """
     tables = {
-        "settings": report.found.settings,
-        "types": report.found.types,
+        "settings": report.recommendation.settings,
+        "types": report.recommendation.types,
         "queries": report.results,
-        "annotators": pl.DataFrame([one.settings for one in report.annotators]),
+        "annotators": pl.DataFrame([kind.settings for kind in report.annotators]),
         "cosines": report.cosines,
     }
-    footer = f"Venire {report.found.version}, seed {report.seed}"
+    footer = f"Venire {report.recommendation.version}, seed {report.seed}"
     return grouping_page(report).write_beside(tables, folder, footer=footer)
 
 
 def grouping_page(report: GroupingReport) -> Page:
     """Return the page: the sentence, the settings, each type's charts, what a setting costs."""
-    found = report.found
+    recommendation = report.recommendation
     page = Page("Which grouping saves the most time")
-    page.lead(verdict(found))
-    for sentence in doubts(found):
+    page.lead(verdict(recommendation))
+    for sentence in doubts(recommendation):
         page.text(sentence)
-    page.text(f"Replayed: {report.plan}. Based on {', '.join(found.chosen)}.")
+    page.text(f"Replayed: {report.plan}. Based on {', '.join(recommendation.chosen)}.")
     page.heading("What the recommended setting does")
-    page.table(comparison(found, found.setting), digits=2)
-    for name, sentence in explanations(found).items():
+    page.table(comparison(recommendation, recommendation.setting), digits=2)
+    for name, sentence in explanations(recommendation).items():
         page.text(f"{name}: {sentence}")
-    for one in report.annotators:
-        _type(page, found, one)
+    for kind in report.annotators:
+        _type(page, recommendation, kind)
     page.heading("Every setting")
     page.text(
         "Time and savings are the mean over the chosen types; the intervals are by bootstrap over "
         f"queries. {STAR} is recommended."
     )
-    rows = setting_rows(found)
+    rows = setting_rows(recommendation)
     page.table(rows, digits=2, best=next(n for n, row in enumerate(rows) if row[STAR]))
     if report.cosines.height:
         _cosines(page, report.cosines)
@@ -102,7 +102,7 @@ def grouping_page(report: GroupingReport) -> Page:
     return page
 
 
-def setting_rows(found: Recommendation) -> list[dict[str, Any]]:
+def setting_rows(recommendation: Recommendation) -> list[dict[str, Any]]:
     """Return a row a setting, fastest first, as pages and terminals show it."""
     return [
         {
@@ -116,26 +116,28 @@ def setting_rows(found: Recommendation) -> list[dict[str, Any]]:
             "worst_type": row["worst_type"],
             "within": "✓" if row["within"] else "no",
         }
-        for row in found.settings.sort("seconds_per_image", "setting").to_dicts()
+        for row in recommendation.settings.sort("seconds_per_image", "setting").to_dicts()
     ]
 
 
 def _value(row: dict[str, Any], report: GroupingReport) -> dict[str, Any]:
     """Return one value of every type, with its source."""
-    said = {one.name: one.settings[row["key"]] for one in report.annotators}
-    return {"value": row["words"], **said, "source of Typical's": row["source"]}
+    by_type = {kind.name: kind.settings[row["key"]] for kind in report.annotators}
+    return {"value": row["words"], **by_type, "source of Typical's": row["source"]}
 
 
-def _type(page: Page, found: Recommendation, one: GroupedAnnotator) -> None:
+def _type(page: Page, recommendation: Recommendation, kind: GroupedAnnotator) -> None:
     import plotly.graph_objects as go
 
-    counts = one.name in found.chosen
-    page.heading(one.name + ("" if counts else " (a bound; does not count)" if one.bound else ""))
-    rows = found.types.filter(pl.col("annotator") == one.name).drop("annotator").to_dicts()
+    counts = kind.name in recommendation.chosen
+    page.heading(kind.name + ("" if counts else " (a bound; does not count)" if kind.bound else ""))
+    rows = (
+        recommendation.types.filter(pl.col("annotator") == kind.name).drop("annotator").to_dicts()
+    )
     one_row = next(row for row in rows if row["setting"] == ONE)
     others = [row for row in rows if row["setting"] != ONE]
     figure = go.Figure()
-    star = [row for row in others if row["setting"] == found.setting]
+    star = [row for row in others if row["setting"] == recommendation.setting]
     for mark, some, symbol, size in (
         ("settings", [row for row in others if row not in star], "circle", 8),
         (f"recommended {STAR}", star, "star", 16),
@@ -146,7 +148,7 @@ def _type(page: Page, found: Recommendation, one: GroupedAnnotator) -> None:
                 go.Scatter(
                     x=[row["seconds_per_image"] for row in some],
                     y=[row["recall"] for row in some],
-                    text=[plain(named(row["setting"])) for row in some],
+                    text=[plain(spell_setting(row["setting"])) for row in some],
                     mode="markers",
                     marker={"symbol": symbol, "size": size},
                     name=mark,
@@ -159,7 +161,7 @@ def _type(page: Page, found: Recommendation, one: GroupedAnnotator) -> None:
     page.plot(
         figure,
         rows,
-        caption=f"{one.name}: time per image against recall, one point per setting. The diamond "
+        caption=f"{kind.name}: time per image against recall, one point per setting. The diamond "
         "and the dashed line are one at a time.",
     )
     ordered = sorted(others, key=lambda row: (row["saved"], row["setting"]))
@@ -168,9 +170,9 @@ def _type(page: Page, found: Recommendation, one: GroupedAnnotator) -> None:
     bars = go.Figure(
         go.Bar(
             x=[row["saved"] * 100 for row in ordered],
-            y=[_label(row["setting"], found) for row in ordered],
+            y=[_label(row["setting"], recommendation) for row in ordered],
             orientation="h",
-            marker={"color": [_colour(row, found) for row in ordered]},
+            marker={"color": [_colour(row, recommendation) for row in ordered]},
             hovertemplate="%{y}: %{x:.0f}%<extra></extra>",
         )
     )
@@ -181,21 +183,21 @@ def _type(page: Page, found: Recommendation, one: GroupedAnnotator) -> None:
         bars,
         [{"setting": row["setting"], "saved": row["saved"], "within": row["within"]}
          for row in reversed(ordered)],
-        caption=f"{one.name}: how much less time each setting takes than one at a time. Grey: "
-        f"loses more than {found.points * 100:g} points of recall.",
+        caption=f"{kind.name}: how much less time each setting takes than one at a time. Grey: "
+        f"loses more than {recommendation.points * 100:g} points of recall.",
         height=max(240, 110 + BAR * len(ordered)),
     )  # fmt: skip
 
 
-def _colour(row: dict[str, Any], found: Recommendation) -> str:
-    if row["setting"] == found.setting:
+def _colour(row: dict[str, Any], recommendation: Recommendation) -> str:
+    if row["setting"] == recommendation.setting:
         return COLOURS[1]
     return COLOURS[0] if row["within"] else GREY
 
 
-def _label(setting: str, found: Recommendation) -> str:
-    star = f" {STAR}" if setting == found.setting else ""
-    return plain(named(setting) + star)
+def _label(setting: str, recommendation: Recommendation) -> str:
+    star = f" {STAR}" if setting == recommendation.setting else ""
+    return plain(spell_setting(setting) + star)
 
 
 def _cosines(page: Page, cosines: pl.DataFrame) -> None:

@@ -15,26 +15,26 @@ from venire.tables.schema import counted
 STAR = "★"
 
 
-def verdict(found: Recommendation) -> str:
+def verdict(advice: Recommendation) -> str:
     """Return the recommendation as one sentence."""
-    row = found.settings.filter("recommended").row(0, named=True)
-    points = f"{found.points * 100:g} points"
-    whom = f"for {found.chosen[0]}" if len(found.chosen) == 1 else "for every type"
-    if found.setting != ONE:
+    row = advice.settings.filter("recommended").row(0, named=True)
+    points = f"{advice.points * 100:g} points"
+    whom = f"for {advice.chosen[0]}" if len(advice.chosen) == 1 else "for every type"
+    if advice.setting != ONE:
         interval = (
             ""
             if row["saved_low"] is None
             else f" ({_percent(row['saved_low'], bare=True)} to {_percent(row['saved_high'])})"
         )
         return (
-            f"Group by {named(found.setting)} ({STAR}): it saves {_percent(row['saved'])} of the "
-            f"time{interval} and keeps recall within {points} {whom}."
+            f"Group by {spell_setting(advice.setting)} ({STAR}): it saves {_percent(row['saved'])} "
+            f"of the time{interval} and keeps recall within {points} {whom}."
         )
-    others = found.settings.filter(pl.col("setting") != ONE)
+    others = advice.settings.filter(pl.col("setting") != ONE)
     if others.is_empty():
         return f"Judge one image at a time ({STAR}): no grouping was tried."
     if not others["within"].any():
-        who = found.chosen[0] if len(found.chosen) == 1 else "some type"
+        who = advice.chosen[0] if len(advice.chosen) == 1 else "some type"
         return (
             f"Judge one image at a time ({STAR}): every grouping loses more than {points} of "
             f"recall for {who}."
@@ -45,70 +45,77 @@ def verdict(found: Recommendation) -> str:
     )
 
 
-def doubts(found: Recommendation) -> list[str]:
+def doubts(advice: Recommendation) -> list[str]:
     """Return what stands against the recommendation, or beside it, a sentence each."""
     out = []
-    if found.queries < 2:
+    if advice.queries < 2:
         out.append("One query was replayed, so there are no intervals: replay more.")
-    if found.apart is False and found.runner_up is not None:
+    if advice.apart is False and advice.runner_up is not None:
         out.append(
-            f"It cannot be told from the runner-up, {named(found.runner_up)}: with other queries "
-            "that one might be faster."
+            f"It cannot be told from the runner-up, {spell_setting(advice.runner_up)}: with other "
+            "queries that one might be faster."
         )
-    elif found.apart and found.runner_up is not None:
-        out.append(f"It is faster than the runner-up, {named(found.runner_up)}, beyond chance.")
-    for name in found.unsure:
-        row = found.of(found.setting).filter(pl.col("annotator") == name).row(0, named=True)
+    elif advice.apart and advice.runner_up is not None:
         out.append(
-            f"For {name} the loss of recall may be more than {found.points * 100:g} points: up to "
+            f"It is faster than the runner-up, {spell_setting(advice.runner_up)}, beyond chance."
+        )
+    for name in advice.unsure:
+        row = advice.of(advice.setting).filter(pl.col("annotator") == name).row(0, named=True)
+        out.append(
+            f"For {name} the loss of recall may be more than {advice.points * 100:g} points: up to "
             f"{row['loss_high'] * 100:.1f} with other queries. Replay more queries to be sure."
         )
-    if found.faster is not None:
-        row = found.settings.filter(pl.col("setting") == found.faster).row(0, named=True)
+    if advice.faster is not None:
+        row = advice.settings.filter(pl.col("setting") == advice.faster).row(0, named=True)
         out.append(
-            f"The fastest setting, {named(found.faster)}, saves {_percent(row['saved'])}, but "
-            f"costs {row['worst_type']} {row['worst_loss'] * 100:.1f} points of recall."
+            f"The fastest setting, {spell_setting(advice.faster)}, saves {_percent(row['saved'])}, "
+            f"but costs {row['worst_type']} {row['worst_loss'] * 100:.1f} points of recall."
         )
     return out
 
 
-def explanations(found: Recommendation, setting: str | None = None) -> dict[str, str]:
+def explanations(advice: Recommendation, setting: str | None = None) -> dict[str, str]:
     """Return what a setting, by default the recommended one, does to each annotator type.
 
     Raises
     ------
     UnknownName
     """
-    return explained(found.of(setting or found.setting).to_dicts(), found.of(ONE).to_dicts())
+    return explain_types(
+        advice.of(setting or advice.setting).to_dicts(),
+        advice.of(ONE).to_dicts(),
+    )
 
 
-def explained(rows: Sequence[dict[str, Any]], one: Sequence[dict[str, Any]]) -> dict[str, str]:
+def explain_types(
+    rows: Sequence[dict[str, Any]], single_rows: Sequence[dict[str, Any]]
+) -> dict[str, str]:
     """Return what a setting does to each type, of its rows and those of one at a time."""
-    before = {row["annotator"]: row for row in one}
-    return {row["annotator"]: _explained(row, before[row["annotator"]]) for row in rows}
+    before = {row["annotator"]: row for row in single_rows}
+    return {row["annotator"]: _explain_type(row, before[row["annotator"]]) for row in rows}
 
 
-def comparison(found: Recommendation, setting: str) -> list[dict[str, Any]]:
+def comparison(advice: Recommendation, setting: str) -> list[dict[str, Any]]:
     """Return a row an annotator type: a setting beside one at a time, for the last look.
 
     Raises
     ------
     UnknownName
     """
-    before = {row["annotator"]: row for row in found.of(ONE).to_dicts()}
+    before = {row["annotator"]: row for row in advice.of(ONE).to_dicts()}
     return [
         {
             "annotator type": row["annotator"],
-            "counts": "yes" if row["annotator"] in found.chosen else "no",
+            "counts": "yes" if row["annotator"] in advice.chosen else "no",
             "s per image": row["seconds_per_image"],
             "one by one": before[row["annotator"]]["seconds_per_image"],
             "saved": _percent(row["saved"]),
             "recall": row["recall"],
             "recall one by one": before[row["annotator"]]["recall"],
-            f"within {found.points * 100:g} points": "✓" if row["within"] else "no",
+            f"within {advice.points * 100:g} points": "✓" if row["within"] else "no",
             "never looked at": _percent(row["never_looked"]),
         }
-        for row in found.of(setting).to_dicts()
+        for row in advice.of(setting).to_dicts()
     ]
 
 
@@ -146,15 +153,15 @@ def short(setting: str) -> str:
     'average 0.2, ≤ 16'
     """
     try:
-        one = Setting.parse(setting)
+        parsed = Setting.parse(setting)
     except (LookupError, ValueError):
         return setting
-    text = one.method.removesuffix("-linkage")
-    text = " ".join([text, *(f"{value:g}" for _, value in one.values)])
-    return text + ("" if one.cap is None else f", ≤ {one.cap}")
+    text = parsed.method.removesuffix("-linkage")
+    text = " ".join([text, *(f"{value:g}" for _, value in parsed.values)])
+    return text + ("" if parsed.cap is None else f", ≤ {parsed.cap}")
 
 
-def named(setting: str) -> str:
+def spell_setting(setting: str) -> str:
     """Return a setting in words; a name that is none stays as it is."""
     try:
         return describe_setting(Setting.parse(setting))
@@ -165,21 +172,21 @@ def named(setting: str) -> str:
 MINUS = "\u2212"
 
 
-def _signed(share: float) -> str:
+def _format_change(share: float) -> str:
     """Return a share as points with its sign, and a true minus."""
     text = f"{abs(share) * 100:.1f}"
     return text if text == "0.0" else ("+" if share > 0 else MINUS) + text
 
 
-def _explained(row: dict[str, Any], before: dict[str, Any]) -> str:
+def _explain_type(row: dict[str, Any], before: dict[str, Any]) -> str:
     lost = row["loss"] * 100
     change = "the same as" if abs(lost) < 0.05 else f"{abs(lost):.1f} points "
     change += "" if abs(lost) < 0.05 else "below" if lost > 0 else "above"
     interval = (
         ""
         if row["loss_low"] is None or max(abs(row["loss_low"]), abs(row["loss_high"])) < 0.0005
-        else f" (95% interval of the change: {_signed(-row['loss_high'])} to "
-        f"{_signed(-row['loss_low'])} points)"
+        else f" (95% interval of the change: {_format_change(-row['loss_high'])} to "
+        f"{_format_change(-row['loss_low'])} points)"
     )
     return (
         f"{row['seconds_per_image']:.2f} s an image instead of {before['seconds_per_image']:.2f} "

@@ -69,7 +69,7 @@ def _write_aggregation(result: Aggregation, folder: str | Path) -> None:
 def _write_grouping(result: GroupingSimulation, folder: str | Path) -> None:
     recommendation = result.recommendation
     report = GroupingReport(
-        found=recommendation,
+        recommendation=recommendation,
         results=result.results,
         annotators=result.annotators,
         cosines=result.cosines,

@@ -128,7 +128,7 @@ def test_wrong_input_is_told():
 
 
 def test_qrels_of_the_trial_are_binary():
-    from venire.simulation.campaigns.next_best_trial import Trial, saved, trial
+    from venire.simulation.campaigns.next_best_trial import Trial, measure_saving, trial
 
     rng = np.random.default_rng(1)
     truth = Qrels.from_dict({f"q{t}": {f"d{d}": int(d < 4) for d in range(12)} for t in range(15)})
@@ -145,7 +145,7 @@ def test_qrels_of_the_trial_are_binary():
     assert [row["per_pair"] for row in equal] == [1.0, 2.0, 3.0]
     first = next(row for row in rows if row["way"] == "next best")
     assert first["tau"] == equal[0]["tau"]
-    assert saved(rows, 1)[1] is not None
+    assert measure_saving(rows, 1)[1] is not None
 
 
 def test_pairs_that_would_change_nothing_are_not_chosen():

@@ -114,7 +114,7 @@ def _save_results(
     work: Work, plan: SimulationPlan, table: pl.DataFrame, recommendation: Recommendation
 ) -> None:
     report = GroupingReport(
-        found=recommendation,
+        recommendation=recommendation,
         results=table,
         annotators=plan.people,
         cosines=plan.groupings.cosines(),

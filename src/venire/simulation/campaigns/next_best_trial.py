@@ -177,7 +177,7 @@ class _Lab:
         return gain * influence(self.table, relevant) if by == "ranking" else gain
 
 
-def saved(rows: list[Row], overlap: int) -> tuple[float, float | None, float | None]:
+def measure_saving(rows: list[Row], overlap: int) -> tuple[float, float | None, float | None]:
     """Return the tau of an equal overlap, the judgments a pair that reach it, the share saved.
 
     Reached is where next best judgment is not below it from there on; None where it never is.

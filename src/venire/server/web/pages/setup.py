@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse
 from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.grouping.settings import ONE, grid
 from venire.pooling.strategies import list_settings, list_strategies
-from venire.report.grouping_words import named
+from venire.report.grouping_words import spell_setting
 from venire.server.content.instructions import show_instructions
 from venire.server.jobs.queue import list_jobs
 from venire.server.studies import campaigns, files, invitations, pools
@@ -96,7 +96,7 @@ def annotation_page(
             "setting": grouping or current.get("setting", ONE),
             "encoder": encoder or current.get("encoder", ""),
         },
-        setting_words=named,
+        setting_words=spell_setting,
         vectors=[row["name"] for row in study_files if row["kind"] == "vectors"],
         regrouping=list_jobs(session, member.study_id, "regroup"),
         examples=[ONE, *map(str, grid(["average-linkage", "leader", "k-means"]))],

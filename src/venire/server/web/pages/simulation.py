@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse
 from venire import plugins
 from venire.formats.study_settings import StudySettings
 from venire.grouping.settings import ONE
-from venire.report.grouping_words import explained, named, short
+from venire.report.grouping_words import explain_types, short, spell_setting
 from venire.server.jobs.kinds import find_rules
 from venire.server.jobs.parts import list_parts
 from venire.server.jobs.queue import list_jobs
@@ -92,7 +92,7 @@ def simulation_page(
         caps=CAPS,
         rules=find_rules("simulate"),
         current=current,
-        current_words=named(current.get("setting", ONE)),
+        current_words=spell_setting(current.get("setting", ONE)),
         **encoders,
         data={
             "study": member.study_id,
@@ -159,7 +159,7 @@ def _read_limits(kind: Any, parameter: str) -> list[float | None]:
 
 def _read_result(result: Row, settings: Row, truths: Sequence[Row]) -> Row:
     """Return the result of a simulation as the page shows it, with the charts of each type."""
-    words = {row["setting"]: named(row["setting"]) for row in result["rows"]}
+    words = {row["setting"]: spell_setting(row["setting"]) for row in result["rows"]}
     by_setting: dict[str, list[Row]] = {}
     by_type: dict[str, list[Row]] = {}
     for row in result["types"]:
@@ -184,7 +184,9 @@ def _read_result(result: Row, settings: Row, truths: Sequence[Row]) -> Row:
             for name, rows in by_type.items()
         },
         "charts": {name: _draw_type(rows, best, points) for name, rows in by_type.items()},
-        "sentences": {name: explained(rows, by_setting[ONE]) for name, rows in by_setting.items()},
+        "sentences": {
+            name: explain_types(rows, by_setting[ONE]) for name, rows in by_setting.items()
+        },
     }
 
 
