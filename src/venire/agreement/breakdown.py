@@ -59,8 +59,9 @@ def with_the_rest(judgments: Judgments) -> tuple[Floats, Longs]:
     codes, size = judgments.codes, judgments.scale.size
     if codes.n_annotators * size * size > MOST_CELLS:
         raise DataError(
-            f"{codes.n_annotators:,} annotators on a scale of {size} grades are too many to "
-            "compare; use a scale with fewer grades"
+            f"{codes.n_annotators:,} annotators on a scale of {size} grades need "
+            f"{codes.n_annotators * size * size:,} counts, and the limit is {MOST_CELLS:,}",
+            hint="Use a scale with fewer grades.",
         )
     item = codes.item_of()
     counts = label_counts(judgments)

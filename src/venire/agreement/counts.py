@@ -80,8 +80,9 @@ def label_counts(judgments: Judgments) -> Longs:
     codes, size = judgments.codes, judgments.scale.size
     if codes.n_items * size > MOST_CELLS:
         raise DataError(
-            f"{codes.n_items:,} items on a scale of {size} grades are too many to count; "
-            "use a scale with fewer grades"
+            f"{codes.n_items:,} items on a scale of {size} grades need {codes.n_items * size:,} "
+            f"counts, and the limit is {MOST_CELLS:,}",
+            hint="Use a scale with fewer grades.",
         )
     cell = codes.item_of() * size + codes.label
     return np.bincount(cell, minlength=codes.n_items * size).reshape(-1, size)
@@ -105,8 +106,9 @@ def pair_counts(judgments: Judgments) -> PairCounts:
     topics = codes.items["query_id"].unique(maintain_order=True)
     if len(topics) * size * size > MOST_CELLS:
         raise DataError(
-            f"{len(topics):,} topics on a scale of {size} grades are too many to compare; "
-            "use a scale with fewer grades"
+            f"{len(topics):,} topics on a scale of {size} grades need "
+            f"{len(topics) * size * size:,} counts, and the limit is {MOST_CELLS:,}",
+            hint="Use a scale with fewer grades.",
         )
     by_judgment = np.zeros((len(topics), size, size))
     by_item = np.zeros_like(by_judgment)

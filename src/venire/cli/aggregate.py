@@ -20,7 +20,7 @@ from venire.errors import BadSetting
     "--model",
     default=DEFAULT,
     show_default=True,
-    help="Name of a model, or all: every model, the mixture once per difficulty.",
+    help="Model to fit, or all: every model, ordinal-mixture once per value of difficulty.",
 )
 @click.option(
     "--set",
@@ -29,20 +29,23 @@ from venire.errors import BadSetting
     metavar="NAME=VALUE",
     help="Setting of the model, for example difficulty=item or restarts=3. Repeatable.",
 )
-@reading("By default the last where judged_at says which that is, else all.")
-@click.option("--gold", metavar="QRELS", help="Known grades to score the result by.")
+@reading("Default: last if every repeated judgment has judged_at, else all.")
+@click.option("--gold", metavar="QRELS", help="Known grades to evaluate the result against.")
 @click.option(
     "--gold-columns",
-    metavar="OURS=THEIRS,...",
-    help="Column names of the gold file, for example doc_id=item,relevance=truth.",
+    metavar="VENIRE=FILE,...",
+    help="Map Venire's column names to those of the gold file, for example "
+    "doc_id=item,relevance=truth.",
 )
 @click.option(
-    "--gold-column", metavar="NAME", help="Column of JUDGMENTS with known grades to score by."
+    "--gold-column",
+    metavar="NAME",
+    help="Column of JUDGMENTS with known grades to evaluate against.",
 )
 @click.option(
     "--clamp",
     metavar="QRELS",
-    help="Known grades, held fixed while the model learns about the annotators.",
+    help="Known grades. Held fixed during the fit.",
 )
 @click.option(
     "--calibrate",

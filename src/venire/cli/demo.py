@@ -18,7 +18,8 @@ from venire.cli.shared.output import FORMAT, emit, show_progress
 @click.option(
     "--data",
     metavar="DIR",
-    help="Folder with trec-rf10 for the second part; by default $VENIRE_DATA or ../shared/data.",
+    help="Folder with the TREC 2010 crowd data (trec-rf10), for the second part; $VENIRE_DATA by "
+    "default. Without the data, the second part is left out.",
 )
 @FORMAT
 def command(folder: str, seed: int, data: str | None, form: str) -> None:

@@ -13,8 +13,8 @@ from venire.cli.shared.error_text import find_command, render
 from venire.errors import UnknownName, VenireError
 
 COMMANDS = {
-    "retrieve": ("venire.cli.retrieve:command", "Search documents with classical systems."),
-    "pool": ("venire.cli.pool:command", "Choose the documents to judge."),
+    "retrieve": ("venire.cli.retrieve:command", "Run classical retrieval systems on a collection."),
+    "pool": ("venire.cli.pool:command", "Choose documents to judge."),
     "aggregate": ("venire.cli.aggregate:command", "Infer grades from judgments."),
     "agreement": ("venire.cli.agreement:command", "Measure how far annotators agree."),
     "evaluate": ("venire.cli.evaluate:command", "Score runs under qrels."),
@@ -24,7 +24,10 @@ COMMANDS = {
         "venire.cli.simulate.group:group",
         "Simulate pools, assessors, campaigns and grouped judging.",
     ),
-    "study": ("venire.cli.study.group:group", "Make studies, import documents, export judgments."),
+    "study": (
+        "venire.cli.study.group:group",
+        "Create studies, import documents, export judgments.",
+    ),
     "serve": ("venire.cli.serve:command", "Serve the web application where people judge."),
     "demo": ("venire.cli.demo:command", "Run the whole chain on a small simulated collection."),
 }
@@ -62,7 +65,7 @@ class Lazy(click.Group):
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("venire"), prog_name="venire")
 def cli() -> None:
-    """Relevance judgments that can be trusted, and how far.
+    """Collect, aggregate and evaluate relevance judgments, and measure how far to trust them.
 
     Exit status: 0 success; 1 internal error; 2 wrong input or option, with a message of one
     line; 130 stopped by the user.

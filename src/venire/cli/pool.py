@@ -28,10 +28,15 @@ from venire.tables.schema import counted
     "--depth",
     callback=read_numbers(),
     metavar="K,...",
-    help="Depth of the pool, 100 by default; several print one row per depth. With fused and "
-    "adaptive strategies: documents of each run that are used, all by default.",
+    help="Pool depth, 100 by default; several depths print one row each. With fused and "
+    "adaptive strategies: top documents used per run, all by default.",
 )
-@click.option("--budget", type=int, metavar="N", help="Documents per topic; not with depth.")
+@click.option(
+    "--budget",
+    type=int,
+    metavar="N",
+    help="Documents per topic, 100 by default; not with strategy depth.",
+)
 @click.option(
     "--fusion",
     type=click.Choice(FUSIONS),
@@ -59,9 +64,14 @@ from venire.tables.schema import counted
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Setting of a strategy of a plug-in. Repeatable.",
+    help="Setting of a plug-in strategy. Repeatable.",
 )
-@click.option("--qrels", metavar="QRELS", help="Known grades: adds what the pool finds.")
+@click.option(
+    "--qrels",
+    metavar="QRELS",
+    help="Known grades. Adds the share of relevant documents in the pool; adaptive strategies are "
+    "replayed on them.",
+)
 @click.option("--judged", metavar="QRELS", help="Judgments so far, for adaptive strategies.")
 @click.option(
     "--relevant-from", type=float, default=1, show_default=True, help="Smallest relevant grade."
@@ -87,7 +97,7 @@ def command(
     form: str,
     **options: Any,
 ) -> None:
-    """Choose the documents of RUN... that are to be judged.
+    """Choose documents to judge from RUN....
 
     RUN is a TREC run or a table of runs, or a folder with *.run files. With --qrels an adaptive
     strategy is replayed: each grade is looked up when its document is chosen.

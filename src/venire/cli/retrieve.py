@@ -22,25 +22,33 @@ from venire.retrieval.retrieve import parse_systems, split_names
     default="all",
     show_default=True,
     metavar="NAME,...",
-    help="Names of systems, or all.",
+    help="Systems to run, or all.",
 )
-@click.option("-o", "--output", metavar="DIR", required=True, help="Write the runs to this folder.")
-@click.option("--depth", type=int, default=1000, show_default=True, help="Documents per topic.")
+@click.option(
+    "-o", "--output", metavar="DIR", required=True, help="Write runs and qrels to this folder."
+)
+@click.option(
+    "--depth",
+    type=int,
+    default=1000,
+    show_default=True,
+    help="Maximum number of documents per topic.",
+)
 @TIES
 @click.option(
     "--fields",
     default="title",
     show_default=True,
     metavar="NAME,...",
-    help="Columns of the topics that make the query.",
+    help="Topic columns to use as the query.",
 )
 @FORMAT
 def command(collection: str, systems: str, output: str, form: str, **options: Any) -> None:
-    """Search the documents of COLLECTION for its topics with classical systems.
+    """Run classical retrieval systems on the topics and documents of COLLECTION.
 
     COLLECTION is a folder with topics (.tsv, .jsonl) and documents (.jsonl, .tsv), or
-    Cranfield as it is distributed. DIR gets one run per system, for venire pool, and the
-    grades of the collection as TREC qrels.
+    Cranfield as distributed. Writes one run per system, for venire pool, and the grades of the
+    collection as TREC qrels to DIR.
     """
     names = parse_systems(systems)
     source = venire.read_collection(collection)

@@ -65,7 +65,7 @@ def command(
 
     if workers > 1 and not (database or "").startswith("postgres"):
         raise BadSetting(
-            f"needs PostgreSQL above 1 (got {workers}).",
+            f"must be 1 with SQLite (got {workers})",
             argument="workers",
             hint="Pass --database postgresql://user@host/name.",
         )

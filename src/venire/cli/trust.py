@@ -41,16 +41,20 @@ RANKING_OPTIONS = ("judgments", "posterior", "draws", "depth", "groups")
     "campaigns",
     multiple=True,
     metavar="NAME=FILE",
-    help="Group of annotators: judgments or qrels, or a campaign of --study. Repeatable; there is "
-    "then no QRELS.",
+    help="Group of annotators to compare: NAME=FILE (judgments or qrels), or the NAME of a "
+    "campaign of --study. Repeatable; replaces QRELS.",
 )
-@click.option("--study", metavar="NAME", help="Study of the campaigns without a FILE, and of runs.")
+@click.option(
+    "--study",
+    metavar="NAME",
+    help="Study that holds the campaigns passed without FILE; without RUN..., its runs too.",
+)
 @DATABASE
 @click.option(
     "--model",
     default="majority",
     show_default=True,
-    help="Model that settles the judgments of a campaign.",
+    help="Model that aggregates the judgments of each campaign.",
 )
 @click.option(
     "--pairs",
@@ -65,7 +69,7 @@ RANKING_OPTIONS = ("judgments", "posterior", "draws", "depth", "groups")
 @click.option(
     "--judgments",
     metavar="FILE",
-    help="Judgments of pairs of the qrels by other annotators; without, two risks are not checked.",
+    help="Judgments of QRELS pairs by other annotators. Without them, two risks are not checked.",
 )
 @reading(LAST_REPEAT)
 @POSTERIOR
@@ -79,8 +83,8 @@ RANKING_OPTIONS = ("judgments", "posterior", "draws", "depth", "groups")
     "measures",
     multiple=True,
     metavar="M",
-    help="Measure that ranks the runs, as ir_measures spells it: AP (the default), nDCG@10, "
-    "AP(rel=2). With --campaign repeatable, by default AP, nDCG and P@10.",
+    help="Measure that ranks the runs, in ir_measures notation: nDCG@10, AP(rel=2). AP by "
+    "default. With --campaign: repeatable; AP, nDCG and P@10 by default.",
 )
 @click.option(
     "--groups",

@@ -76,15 +76,16 @@ def compare_systems(
         Of the interval.
     seed : int
     """
-    if permutations < 1 or bootstraps < 1:
-        raise BadSetting("permutations and bootstraps must be at least 1")
+    for argument, number in (("permutations", permutations), ("bootstraps", bootstraps)):
+        if number < 1:
+            raise BadSetting(f"must be >= 1 (got {number})", argument=argument, value=number)
     if not 0 < level < 1:
-        raise BadSetting(f"level is between 0 and 1, not {level}")
+        raise BadSetting(f"must be > 0 and < 1 (got {level})", argument="level", value=level)
     if len(scores.runs) < 2:
         raise BadSetting("comparing needs at least two runs")
     shared = scores.counted.all(axis=0)
     if not shared.any():
-        raise BadSetting("there is no topic that all runs have")
+        raise BadSetting("The runs share no topic", hint="Compare runs of the same topics.")
     values = scores.values[measure][:, shared]
     rng = np.random.default_rng(seed)
     pairs = list(combinations(range(len(scores.runs)), 2))

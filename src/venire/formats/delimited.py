@@ -179,8 +179,9 @@ def write(frame: pl.DataFrame, delimiter: str, name: str) -> bytes:
             if odd.any():
                 value = flat[column].filter(odd)[0]
                 raise DataError(
-                    f"{name}: {column} {value!r} holds a tab or a line end, which .tsv cannot "
-                    "say; write .csv, .jsonl or .parquet"
+                    f"{name}: {column} {value!r} contains a tab or line break, "
+                    "which TSV cannot store",
+                    hint="Save as .csv, .jsonl or .parquet.",
                 )
     return flat.write_csv(separator=delimiter, quote_style="never").encode()
 

@@ -100,7 +100,9 @@ def find_writer(table: str, name: str) -> FileFormat:
         if not known.endings:
             return known
     endings = [known_ending for known in formats for known_ending in known.endings]
-    raise BadSetting(f"{name}: the ending must be one of {' '.join(endings)}")
+    raise BadSetting(
+        f"{name}: the ending must be one of {' '.join(endings)} (got {ending or 'none'})"
+    )
 
 
 def get_ending(name: str) -> str:

@@ -121,7 +121,12 @@ def _check_xml(text: str, name: str) -> None:
     if "<!DOCTYPE" not in text:
         return
     if re.search(r"<!(?:ENTITY|DOCTYPE)[^>\"'\[]*\b(?:SYSTEM|PUBLIC)\b", text):
-        raise BadLine(name, None, "names an external entity or DTD, which is not read")
+        raise BadLine(
+            name,
+            None,
+            "uses an external entity or DTD",
+            hint="Venire does not load these; put the content into the file.",
+        )
     unfolded = 0
     for entity, value in re.findall(r"<!ENTITY\s+([^\s\"'>]+)\s+[\"']([^\"'>]*)", text):
         unfolded += len(value) * text.count(f"&{entity};")

@@ -25,7 +25,8 @@ class ReadingOptions(Settings):
 
     columns: Mapping[str, str] = setting(
         default_factory=dict,
-        words="Column names of the file, for example query_id=topicID,annotator_id=workerID.",
+        words="Map Venire's column names to those of the file, for example "
+        "query_id=topicID,annotator_id=workerID.",
     )
     scale: Scale | str | None = setting(
         None, words="The whole scale, worst first: 0,1,2 or bad,fair,good or 0=bad,1=good."

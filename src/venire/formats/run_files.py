@@ -111,11 +111,17 @@ def _list_run_files(path: str | Path) -> list[Path]:
         For an empty name, and for a folder without run files.
     """
     if not str(path):
-        raise DataError("'' is not a file name")
+        raise DataError(
+            "A run file name is empty",
+            hint=f"Pass the path of a run file or of a folder with *{ENDING} files.",
+        )
     file = Path(path)
     if not file.is_dir():
         return [file]
     inside = list_files(file, ENDING)
     if not inside:
-        raise DataError(f"{path}: the folder has no *{ENDING} file")
+        raise DataError(
+            f"{path}: the folder has no *{ENDING} file",
+            hint=f"Rename the runs to NAME{ENDING}, or pass the files themselves.",
+        )
     return inside

@@ -256,7 +256,10 @@ def _check_members(
         path = _path(member, name)
         kind = stat.S_IFMT(member.external_attr >> 16)
         if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise DataError(f"{name}: {member.filename!r} is a link or a device, not a file")
+            raise DataError(
+                f"{name}: {member.filename!r} is a link or device",
+                hint="Include only regular files.",
+            )
         if member.flag_bits & 0x1:
             raise DataError(f"{name}: {member.filename!r} needs a password")
         if member.is_dir():
@@ -292,7 +295,10 @@ def _extract(
         while chunk := packed.read(_CHUNK):
             left -= len(chunk)
             if left < 0:
-                raise DataError(f"{name}: unpacks to more than it says")
+                raise DataError(
+                    f"{name}: is larger unpacked than its directory declares",
+                    hint="Create the ZIP again.",
+                )
             out.write(chunk)
     return left
 

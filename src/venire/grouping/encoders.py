@@ -73,7 +73,7 @@ def parse_encoder(text: str) -> Encoder:
     """
     match = re.fullmatch(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", text)
     if match is None:
-        raise BadSetting(f"an encoder is written name or name(setting=value), not {text!r}")
+        raise _make_spelling_error(text)
     kind: Any = plugins.load("encoder", match[1])
     defaults = {field.name: field.default for field in fields(kind)}
     settings: dict[str, Any] = {}
@@ -82,7 +82,7 @@ def parse_encoder(text: str) -> Encoder:
             continue
         name, equals, value = (word.strip() for word in item.partition("="))
         if not equals:
-            raise BadSetting(f"an encoder is written name or name(setting=value), not {text!r}")
+            raise _make_spelling_error(text)
         if name not in defaults:
             raise UnknownName(f"setting of {match[1]}", name, list(defaults))
         kind_of: Any = type(defaults[name])
@@ -92,6 +92,14 @@ def parse_encoder(text: str) -> Encoder:
             raise BadSetting(f"{match[1]}: {name} is a number, not {value!r}") from None
     made: Encoder = kind(**settings)
     return made
+
+
+def _make_spelling_error(text: str) -> BadSetting:
+    return BadSetting(
+        f"must be NAME or NAME(setting=value), for example open-clip(model=RN50) (got {text!r})",
+        argument="encoder",
+        value=text,
+    )
 
 
 def encode(

@@ -24,7 +24,7 @@ class OneAtATime:
     limits: ClassVar[dict[str, tuple[float, float]]] = {}
 
     def group(self, vectors: Float32s) -> Longs:
-        """Return -1 for each document."""
+        """Put each document in its own group: return -1 for each."""
         return np.full(vectors.shape[0], SINGLE, np.int64)
 
 

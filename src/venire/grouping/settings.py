@@ -159,7 +159,12 @@ def parse_methods(text: str, caps: Sequence[int | None] = (None,)) -> list[Setti
                 setting = Setting(method, tuple(zip(names, map(float, numbers), strict=True)), cap)
                 out[setting.check()] = None
     if not out:
-        raise BadSetting(f"no method is named; there are {', '.join(plugins.names('grouper'))}")
+        raise BadSetting(
+            "must name at least one method",
+            argument="methods",
+            value=text,
+            hint=f"Choose from {', '.join(plugins.names('grouper'))}.",
+        )
     return list(out)
 
 

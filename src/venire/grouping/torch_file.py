@@ -53,7 +53,9 @@ class _Reader(pickle.Unpickler):
             return _rebuild
         if module == "torch" and name in KINDS:
             return KINDS[name]
-        raise pickle.UnpicklingError(f"asks for {module}.{name}, which no weights need")
+        raise pickle.UnpicklingError(
+            f"contains {module}.{name}, which is not allowed in a weights file"
+        )
 
     def persistent_load(self, pid: Any) -> tuple[str, str]:
         """Remember the kind of a storage."""

@@ -49,24 +49,24 @@ class Family:
     Parameters
     ----------
     name : str
-        What users type; the name of its entry point too.
+        Name that users type, and name of the entry point.
     function : callable
-        Takes :class:`venire.measures.hits.Hits` and every parameter as a keyword, and returns
-        the value of each run and topic [S].
+        Formula: takes :class:`venire.measures.hits.Hits` and every parameter as a keyword, and
+        returns the value of each run and topic [S].
     parameters : tuple of Rule
-        What stands in brackets, ``nDCG(dcg='exp-log2')``: name, type, default, range and text.
+        Parameters in brackets, ``nDCG(dcg='exp-log2')``: name, type, default, range and text.
     cutoff : Rule or None
-        What stands after ``@``, ``nDCG@10``: the name is that of the function's argument. A rule
-        without a default makes it mandatory; None allows no ``@``.
+        Number after ``@``, ``nDCG@10``; its name is the argument of ``function``. A rule without
+        a default makes the cutoff mandatory; None allows no ``@``.
     across_topics : "mean" or "sum"
-        How the topics of a run become one number.
+        How to combine the topics of a run into one score.
     needs : tuple of str
-        ``"sample"`` for an estimate from a random sample of the pool, refused for qrels of an
-        adaptive pool; ``"strata"`` where the strata of the sample matter.
+        ``"sample"`` for an estimate from a random sample of the pool, which refuses qrels of an
+        adaptive pool; ``"strata"`` for an estimate that uses the strata of the sample.
     source : str
-        Where the formula is defined, and the program whose values it reproduces.
+        Publication of the formula, and program whose values it reproduces.
     aliases : tuple of str
-        Other names that are read.
+        Other accepted names.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Family:
 
     @property
     def description(self) -> str:
-        """First line of the function's docstring."""
+        """Return the first line of the function's docstring."""
         return (self.function.__doc__ or "").split("\n", 1)[0]
 
     @property
@@ -90,7 +90,7 @@ class Family:
 
     @property
     def rules(self) -> dict[str, Rule]:
-        """The parameters by name."""
+        """Return the parameters by name."""
         return {rule.name: rule for rule in self.parameters}
 
 

@@ -184,8 +184,9 @@ def pool(
         )
     if judged is not None and strategy not in list_adaptive():
         raise BadSetting(
-            f"is for adaptive strategies: {', '.join(list_adaptive())} (got {strategy})",
+            f"cannot be used with strategy {strategy!r}",
             argument="judged",
+            hint=f"Choose an adaptive strategy: {', '.join(list_adaptive())}.",
         )
     if math.isnan(relevant_from):
         raise BadSetting("must be a grade (got nan)", argument="relevant_from", value=relevant_from)

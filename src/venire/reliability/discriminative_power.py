@@ -56,7 +56,7 @@ def discriminative_power(
         For fewer than two systems, no common topic, or an alpha outside 0 to 1.
     """
     if not 0 < alpha < 1:
-        raise BadSetting(f"must be between 0 and 1 (got {alpha})", argument="alpha", value=alpha)
+        raise BadSetting(f"must be > 0 and < 1 (got {alpha})", argument="alpha", value=alpha)
     comparisons = compare_systems(
         scores, measure, permutations=permutations, bootstraps=1, seed=seed
     )

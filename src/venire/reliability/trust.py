@@ -140,9 +140,12 @@ def load_run_groups(source: Mapping[str, str] | str | Path) -> Mapping[str, str]
     if missing:
         raise MissingColumns(missing, frame.columns, str(source), renamed=False)
     groups: dict[str, str] = {}
-    for run, group in frame.select("run", "group").iter_rows():
+    for row, (run, group) in enumerate(frame.select("run", "group").iter_rows(), start=1):
         if run is None or group is None:
-            raise DataError(f"{source}: a row has no run or no group")
+            raise DataError(
+                f"{source}: row {row} has no {'run' if run is None else 'group'}",
+                hint="Fill in both columns.",
+            )
         if groups.setdefault(str(run), str(group)) != str(group):
             raise DataError(f"{source}: run {run} is in two groups, {groups[str(run)]} and {group}")
     return groups

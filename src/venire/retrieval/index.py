@@ -183,7 +183,10 @@ class Index:
             row, doc, score = select_best(scorer(block), place, depth)
             parts.append((row + start, doc, score))
         if not parts:
-            raise DataError("the collection has no topics")
+            raise DataError(
+                "the collection has no topics",
+                hint="Add topics with query_id and title, for example in topics.tsv.",
+            )
         row, doc, score = (np.concatenate(column) for column in zip(*parts, strict=True))
         silent = topics.height - np.unique(row).size
         frame = pl.DataFrame(

@@ -43,7 +43,7 @@ HASH = "perceptual-hash"
 
 @dataclass(frozen=True, eq=False)
 class GroupingSimulation:
-    """Simulated annotators who judged grouped images, under every grouping.
+    """Result of simulated annotators who judged grouped images, under every grouping.
 
     Attributes
     ----------
@@ -75,17 +75,17 @@ class GroupingSimulation:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row per setting."""
+        """Return one row per setting."""
         return self.recommendation.settings
 
     @property
     def by_type(self) -> pl.DataFrame:
-        """One row per setting and annotator type."""
+        """Return one row per setting and annotator type."""
         return self.recommendation.types
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One row per setting."""
+        """Return one row per setting."""
         return self.frame.to_dicts()
 
 

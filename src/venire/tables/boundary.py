@@ -43,8 +43,8 @@ def _convert(table: Any) -> pl.DataFrame:
         native = nw.from_native(table)
     except TypeError:
         raise DataError(
-            f"cannot read a {type(table).__name__} as a table; give a pandas, polars, pyarrow or "
-            "DuckDB frame, or a mapping of columns"
+            f"Cannot read {type(table).__name__} as a table",
+            hint="Pass a pandas, polars, pyarrow or DuckDB frame, or a mapping of columns.",
         ) from None
     if isinstance(native, nw.LazyFrame):
         native = native.collect("polars")

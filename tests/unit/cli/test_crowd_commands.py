@@ -159,8 +159,7 @@ def test_decisions_count_what_is_in_neither_file(venire_json, study, tmp_path):
                        tmp_path / "up.csv")  # fmt: skip
     assert made["notes"] == [
         f"0 to approve, 0 to reject; written to {tmp_path / 'up.csv'}",
-        "2 in neither: 1 unknown HIT, 1 approved before; decide on the platform what it has not "
-        "decided",
+        "2 without a decision: 1 unknown HIT, 1 approved before. Decide open ones on the platform.",
         "line 2: unknown HIT: A: nowhere was not exported by this campaign",
         "line 3: approved before: B: already decided on the platform",
     ]

@@ -81,7 +81,11 @@ def test_no_such_file(refused, command):
 def test_no_file_name(venire, command, tmp_path):
     (tmp_path / "qrels").write_text("q1 0 a 1\n")
     status, _, err = venire(command, tmp_path / "qrels", "", "")
-    assert (status, err) == (2, "venire: '' is not a file name\n")
+    assert (status, err) == (
+        2,
+        "venire: A run file name is empty. Pass the path of a run file or of a folder with *.run "
+        "files.\n",
+    )
 
 
 @pytest.mark.parametrize("measure", ["nDCG(dcg='exp-log2')", "ERR"])

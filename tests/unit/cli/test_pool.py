@@ -113,7 +113,10 @@ def test_by_run_and_by_topic(runs, venire_json):
         (["--depth", "5,10", "-o", "x.csv"], "--depth must be one number"),
         (["--depth", "5,10", "--strategy", "fused"], "--depth must be one number"),
         (["--budget", "5"], "Unknown setting of depth 'budget'. Choose from depth."),
-        (["--judged", "x"], "--judged is for adaptive"),
+        (
+            ["--judged", "x"],
+            "--judged cannot be used with strategy 'depth'. Choose an adaptive strategy: ",
+        ),
         (["--strategy", "fused", "--budget", "0"], "--budget must be >= 1 (got 0)"),
         (["--strategy", "stratified", "--strata", "5,1"], "--strata must be increasing ranks"),
         (["--strategy", "stratified", "-o", "x.qrels"], "--qrels is missing: five-column qrels"),
@@ -133,7 +136,7 @@ def test_no_runs(tmp_path, venire):
     assert venire("pool")[0] == 2
     status, _, err = venire("pool", tmp_path)
     assert status == 2
-    assert "the folder has no *.run file" in err
+    assert "the folder has no *.run file. Rename the runs to NAME.run, or pass" in err
 
 
 def test_choices_are_those_of_the_library():

@@ -195,7 +195,7 @@ def test_texts_are_grouped_by_the_same_code(tmp_path, venire_json):
         (("--vectors", "V", "--methods", "leeder"), "Did you mean 'leader'"),
         (("--vectors", "V", "--annotators", "tipical"), "Did you mean 'typical'"),
         (("--vectors", "V", "--truth", "nothing"), "no such file"),
-        (("--vectors", "V", "--queries", "0"), "at least 1"),
+        (("--vectors", "V", "--queries", "0"), "--queries must be >= 1 (got 0)"),
         (("--vectors", "V", "--repetitions", "0"), "at least 1"),
         (("--vectors", "V", "--caps", "few"), "a cap is"),
         (("--vectors", "V", "--methods", "near-duplicate"), "the documents have none"),

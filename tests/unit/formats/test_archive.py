@@ -49,7 +49,7 @@ def test_a_name_with_nul_is_refused(tmp_path):
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO])
 def test_links_and_devices_are_refused(tmp_path, kind):
     path = archive(tmp_path / "z.zip", ["l"], b"/etc/passwd", external_attr=(kind | 0o777) << 16)
-    refused(tmp_path, path, "is a link or a device")
+    refused(tmp_path, path, "is a link or device")
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -70,7 +70,7 @@ def test_an_archive_that_lies_about_its_size_is_refused(tmp_path):
     path = archive(tmp_path / "z.zip", ["a"], b"\0" * 5000)
     data = path.read_bytes().replace(struct.pack("<L", 5000), struct.pack("<L", 10))
     path.write_bytes(data)
-    refused(tmp_path, path, "no sound zip archive|more than it says")
+    refused(tmp_path, path, "no sound zip archive|larger unpacked than its directory declares")
 
 
 def test_what_is_no_archive_is_refused(tmp_path):

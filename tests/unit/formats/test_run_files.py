@@ -69,7 +69,7 @@ def test_keep_going_names_what_cannot_be_read(folder):
 def test_what_is_no_run_file(tmp_path):
     with pytest.raises(DataError, match=r"the folder has no \*\.run file"):
         read_run_files([tmp_path])
-    with pytest.raises(DataError, match="'' is not a file name"):
+    with pytest.raises(DataError, match="A run file name is empty"):
         read_run_files([""])
     assert len(read_run_files([])) == 0
 

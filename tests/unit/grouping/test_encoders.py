@@ -164,7 +164,7 @@ def test_encoders_with_settings():
     with pytest.raises(BadSetting, match="bins is a number, not 'many'"):
         encoders.parse_encoder("colour-histogram(bins=many)")
     for odd in ("colour-histogram(4)", "colour-histogram(bins=4", ""):
-        with pytest.raises(BadSetting, match="written name or name"):
+        with pytest.raises(BadSetting, match=r"must be NAME or NAME\(setting=value\)"):
             encoders.parse_encoder(odd)
 
 

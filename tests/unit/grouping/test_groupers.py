@@ -161,7 +161,7 @@ def test_settings_parse_and_print_as_themselves():
         ("average-linkage(distance=3)", "0 to 2"),
         ("near-duplicate(distance=65)", "0 to 64, not 65"),
         ("one-at-a-time(cap=8)", "no groups"),
-        (",", "no method is named"),
+        (",", "must name at least one method"),
     ],
 )
 def test_mistakes_in_settings(text, said):

@@ -47,23 +47,23 @@ class Places:
 
     @cached_property
     def position(self) -> Floats:
-        """Position of each place [T]."""
+        """Return the position of each place [T]."""
         return np.repeat(self.positions, self.difficulties.size)
 
     @cached_property
     def difficulty(self) -> Floats:
-        """Difficulty of each place [T]."""
+        """Return the difficulty of each place [T]."""
         return np.tile(self.difficulties, self.positions.size)
 
     @cached_property
     def edge(self) -> Mask:
-        """Which places lie on a threshold [T]."""
+        """Return whether each place lies on a threshold [T]."""
         distance = np.abs(self.position[:, None] - self.thresholds[1:-1])
         return np.asarray((distance <= 1e-9).any(axis=1))
 
     @cached_property
     def grade(self) -> Longs:
-        """Grade of each place [T]; on a threshold, the lower one of the two."""
+        """Return the grade of each place [T]; on a threshold, the lower of the two grades."""
         return np.searchsorted(self.thresholds[1:-1] + 1e-9, self.position).astype(np.int64)
 
 
@@ -104,7 +104,7 @@ class Types:
 
     @property
     def count(self) -> int:
-        """H."""
+        """Return H, the number of types."""
         return self.bias.size
 
 

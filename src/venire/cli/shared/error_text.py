@@ -30,6 +30,7 @@ HINTS: dict[str, Callable[[Any], str]] = {
     "no-query-text": lambda error: "Choose other columns with --fields.",
     "no-judgments": lambda error: "Pass them with --judgments.",
     "no-single-qrels": lambda error: "Name one with --truth, or pass --pilot.",
+    "no-runs-or-truth": lambda error: "Pass RUN..., --truth QRELS or both.",
     "fractional-grades": lambda error: "Write the qrels with venire aggregate --rule mode.",
     "grade-off-scale": lambda error: "Pass the whole scale, for example --scale 0,1,2.",
     "unknown-scale": lambda error: "Pass the scale, for example --scale 0,1,2.",

@@ -158,7 +158,7 @@ def reading(repeats: str) -> Callable[[F], F]:
         Sentence that says which judgment counts without ``--repeats``.
     """
     options = (
-        click.option("--columns", metavar="OURS=THEIRS,...", help=READING["columns"].words),
+        click.option("--columns", metavar="VENIRE=FILE,...", help=READING["columns"].words),
         click.option("--scale", help=READING["scale"].words),
         click.option(
             "--drop-label",
@@ -182,4 +182,4 @@ def reading(repeats: str) -> Callable[[F], F]:
     return add
 
 
-LAST_REPEAT = "By default the last, by judged_at or else by the order of the rows."
+LAST_REPEAT = "Default: last, by judged_at if present, else by row order."

@@ -20,18 +20,27 @@ from venire.simulation.campaigns.annotators_needed import RULES, SOURCES
               help="Largest number of judgments per pair to try.")  # fmt: skip
 @click.option(
     "--source", type=click.Choice(SOURCES), default="judgments", show_default=True,
-    help="Draw from the judgments of each pair, or from a fitted model where there are too few.",
+    help="Source of the drawn labels: the judgments of each pair, or, where pairs have too few, a "
+    "fitted model.",
 )  # fmt: skip
 @click.option("--rule", type=click.Choice(RULES), default="mean", show_default=True,
-              help="Rule that settles the drawn labels.")  # fmt: skip
+              help="Rule that turns the drawn labels of a pair into one grade.")  # fmt: skip
 @click.option("--draws", type=click.IntRange(min=2), default=100, show_default=True,
               help="Number of draws.")  # fmt: skip
 @click.option("-m", "--measure", "measures", multiple=True, metavar="M",
               help="Measure, repeatable; AP, nDCG and P@10 by default.")  # fmt: skip
-@click.option("--truth", metavar="QRELS", help="Known grades: the order and the grades to reach.")
+@click.option(
+    "--truth",
+    metavar="QRELS",
+    help="Known grades: the reference for the order of runs and for the grades.",
+)
 @click.option("--target-tau", type=float, default=0.9, show_default=True,
-              help="Mean tau that is enough.")  # fmt: skip
-@click.option("--target-sd", type=float, help="Standard deviation of a score that is enough.")
+              help="Smallest mean tau with the reference order that is enough.")  # fmt: skip
+@click.option(
+    "--target-sd",
+    type=float,
+    help="Largest standard deviation of a score that is enough; none by default.",
+)
 @click.option("--price", type=float, help="Price per judgment; adds the cost.")
 @SEED
 @output_folder("report.html, annotators.csv and truth.csv")
@@ -41,7 +50,7 @@ def command(
 ) -> None:
     """Simulate what 1, 2, 3, ... judgments per pair do to scores and to the order of runs.
 
-    Without RUN..., settled grades are compared with --truth only.
+    Without RUN..., the grades are compared with --truth only.
     """
     from venire.report.annotators_needed import describe_judgments_needed, hide_missing_costs
 

@@ -60,7 +60,13 @@ def read_rates(
     show_default=True,
     help="Probability that a top document that is not relevant becomes relevant.",
 )
-@click.option("--seeds", type=int, default=30, show_default=True, help="Number of simulations.")
+@click.option(
+    "--seeds",
+    type=int,
+    default=30,
+    show_default=True,
+    help="Number of simulations. Simulation i uses seed --seed + i, with i from 0.",
+)
 @SEED
 @click.option(
     "--by",
@@ -84,9 +90,8 @@ def command(
 ) -> None:
     """Score systems by a simulated second assessor.
 
-    The second assessor takes the place of the first, and the systems are scored again. The
-    arguments are those of venire simulate pools. The first simulation has the seed --seed,
-    the next one more, and so on.
+    The second assessor replaces the first, and the systems are scored again. The arguments are
+    those of venire simulate pools.
     """
     result = venire.simulate_assessors(truth, runs or None, **options)
     rows: dict[str, Any] = {

@@ -32,17 +32,18 @@ def _numbers(name: str, default: str, text: str) -> Callable[[F], F]:
 @_numbers("--overlap", "1,3,5", "Judgments per document.")
 @_numbers("--batch-size", "10", "Documents per batch, without gold.")
 @_numbers("--gold", "2", "Gold documents per batch.")
-@_numbers("--gold-errors", "0", "Gold documents that a valid batch may have wrong.")
+@_numbers("--gold-errors", "0", "Maximum number of wrong gold answers in a valid batch.")
 @click.option("--spam", type=float, default=0.1, show_default=True,
               help="Share of batches with random labels.")  # fmt: skip
 @click.option("--accuracy", type=float, default=0.8, show_default=True,
-              help="Probability that the other annotators give the right grade.")  # fmt: skip
+              help="Probability of the right grade in the other batches.")  # fmt: skip
 @click.option("--pilot", metavar="JUDGMENTS",
-              help="Judgments of pairs of QRELS that show how people judge.")  # fmt: skip
+              help="Judgments of pairs in QRELS: their errors replace --spam and --accuracy, "
+              "their median seconds --seconds.")  # fmt: skip
 @click.option("--seconds", type=float, help="Seconds per judgment; 15, or the pilot's median.")
 @click.option("--price", type=float, default=0.02, show_default=True, help="Price per judgment.")
 @click.option("--fee", type=float, default=0.2, show_default=True,
-              help="Share that the platform adds.")  # fmt: skip
+              help="Platform fee, as a share of the payment.")  # fmt: skip
 @click.option("--pay-rejected", is_flag=True, help="Pay for rejected batches too.")
 @MEASURE
 @click.option("--replays", type=click.IntRange(min=2), default=20, show_default=True,
@@ -53,9 +54,9 @@ def _numbers(name: str, default: str, text: str) -> Callable[[F], F]:
 def command(
     truth: str, runs: tuple[str, ...], output: str | None, form: str, **options: Any
 ) -> None:
-    """Forecast what designs of a campaign would cost and how good their grades would be.
+    """Forecast the cost and the grade quality of campaign designs.
 
-    Designs are replayed on QRELS, the known grades of a collection like the one to be judged.
+    Each design is replayed on QRELS, the known grades of a collection similar to yours.
     """
     from venire.report.forecast import describe_crowd, round_judgments
 

@@ -17,8 +17,8 @@ from venire.cli.shared.output import FORMAT, emit, show_progress, write_folder
     "--truth", metavar="QRELS", help="Labels to compare against: a file, or a name in qrels/."
 )
 @click.option(
-    "--pilot", metavar="JUDGMENTS", help="A judged pilot: its annotators become types, its "
-    "majority the truth where --truth is not given."
+    "--pilot", metavar="JUDGMENTS", help="Judgments of a pilot. Each annotator becomes a type; "
+    "without --truth, the majority label is the truth."
 )  # fmt: skip
 @click.option(
     "--encoder",
@@ -30,7 +30,8 @@ from venire.cli.shared.output import FORMAT, emit, show_progress, write_folder
 @click.option(
     "--methods",
     metavar="M,...",
-    help="Methods and values to try: leader,k-means(size=4|8). All, with all values, by default.",
+    help="Grouping methods and values to try: leader,k-means(size=4|8). By default all methods "
+    "with all values of their grids.",
 )
 @click.option(
     "--caps", default="none", show_default=True, metavar="N,...", help="Maximum group sizes to try."
@@ -39,10 +40,14 @@ from venire.cli.shared.output import FORMAT, emit, show_progress, write_folder
 @click.option(
     "--annotators",
     metavar="A,...",
-    help="Types the recommendation is based on: novice,typical,expert,mine(check_all=12). By "
-    "default the pilot's, or typical.",
+    help="Annotator types that the recommendation must suit: novice,typical,expert or your own, "
+    "mine(check_all=12). The pilot's by default, else typical.",
 )
-@click.option("--pool", metavar="FILE", help="Table of query_id and doc_id, best first.")
+@click.option(
+    "--pool",
+    metavar="FILE",
+    help="Table with query_id and doc_id, best first; by default the top of the runs.",
+)
 @click.option(
     "--depth", type=int, default=100, show_default=True, help="Depth of the pool made of the runs."
 )
@@ -70,15 +75,21 @@ from venire.cli.shared.output import FORMAT, emit, show_progress, write_folder
     type=click.Choice(("setting", "type", "query")),
     default="setting",
     show_default=True,
-    help="Print one row per setting, per setting and annotator type, or per query of each.",
+    help="Rows to print: one per setting; per setting and annotator type; or per setting, type, "
+    "query and repetition.",
 )
-@click.option("-o", "--output", metavar="DIR", help="Write report.html, tables and vectors.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="DIR",
+    help="Write report.html, CSV tables and encoded vectors to this folder.",
+)
 @FORMAT
 def command(by: str, output: str | None, form: str, **options: Any) -> None:
-    """Simulate annotators who judge grouped images, under every grouping that is tried.
+    """Simulate annotators who judge grouped images, and compare groupings.
 
     COLLECTION is a folder with documents (doc_id and image, or text), qrels/ and runs/. Without
-    --pool and runs, the pool of a query is all documents that the truth labels.
+    --pool and runs, a query's pool is every document with a label in the truth.
     """
     from venire.report.grouping import setting_rows
     from venire.report.grouping_words import doubts, verdict

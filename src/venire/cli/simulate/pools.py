@@ -27,7 +27,8 @@ from venire.simulation.simulate_pools import POOL_VIEWS
     type=click.Choice(POOL_VIEWS),
     default="depth",
     show_default=True,
-    help="Print one row per depth; or one per run, by one pool or as if it had not contributed.",
+    help="Rows to print: one per depth; one per run, scored by the pool (run); or one per run, "
+    "scored by the pool without the run's own documents (left-out).",
 )
 @MEASURE
 @RELEVANT_FROM

@@ -20,14 +20,14 @@ PLATFORM = click.option(
     help="Crowd platform.",
 )
 COLUMNS = click.option(
-    "--columns", metavar="THEIRS=FILE,...",
-    help="Renamed columns: the platform's name and the file's.",
+    "--columns", metavar="PLATFORM=FILE,...",
+    help="Map the platform's column names to those of the file, for example WorkerId=who.",
 )  # fmt: skip
 
 
 @click.group("crowd")
 def command() -> None:
-    """Run a campaign on a crowd platform through files."""
+    """Exchange files with a crowd platform: export batches, import results, write decisions."""
 
 
 @command.command("export")
@@ -37,7 +37,7 @@ def command() -> None:
 @click.option("-o", "--output", required=True, metavar="DIR", help="New folder for the files.")
 @click.option(
     "--days", type=click.IntRange(1, 365), default=14, show_default=True,
-    help="Days that the exported documents are reserved.",
+    help="Number of days for which the exported documents are reserved.",
 )  # fmt: skip
 @click.option("--most", type=click.IntRange(min=1), metavar="N", help="Maximum number of HITs.")
 @DATABASE
@@ -52,7 +52,10 @@ def export_command(
     database: str,
     form: str,
 ) -> None:
-    """Reserve documents of a campaign of STUDY, and write them as batches with their layout."""
+    """Export documents of a campaign of STUDY as batches, with the layout of the platform.
+
+    The documents are reserved until the results are imported or --days are over.
+    """
     from venire.formats.source import write_bytes
     from venire.server.platforms.task_export import export_tasks
     from venire.server.store.base import now
@@ -92,9 +95,9 @@ def import_command(
     database: str,
     form: str,
 ) -> None:
-    """Import a platform's file of RESULTS into a campaign of STUDY; a second time changes nothing.
+    """Import the platform's RESULTS file into a campaign of STUDY.
 
-    Rows that are not used are counted, and listed with their line.
+    Unused rows are counted, and listed with their line. Importing a file again changes nothing.
     """
     from venire.server.platforms.result_import import import_results
     from venire.server.store.base import now
@@ -131,9 +134,9 @@ def decisions_command(
     database: str,
     form: str,
 ) -> None:
-    """Write which assignments of RESULTS to approve and reject, for the platform to read.
+    """Write a file for the platform: which assignments of RESULTS to approve and to reject.
 
-    Assignments that are in neither list are counted, with the reason.
+    Assignments without a decision are counted, with the reason.
     """
     from collections import Counter
 
@@ -156,8 +159,7 @@ def decisions_command(
         kinds = Counter(row["kind"] for row in done.undecided)
         listed = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
         notes.append(
-            f"{len(done.undecided)} in neither: {listed}; decide on the platform what it has not "
-            "decided"
+            f"{len(done.undecided)} without a decision: {listed}. Decide open ones on the platform."
         )
     notes += [
         f"line {row['line']}: {row['kind']}: {row['assignment'] or 'nobody'}: {row['text']}"

@@ -19,7 +19,8 @@ from venire.errors import BadSetting
     "kinds",
     multiple=True,
     metavar="KIND",
-    help="Kind of file to write, repeatable; qrels by default.",
+    help="Kind of file: qrels (the default), qrels-strata, raw-csv, raw-jsonl, raw-parquet, "
+    "opensearch-json, opensearch-csv, quepid-csv, quepid-book-csv; or study alone. Repeatable.",
 )
 @click.option(
     "--grades", "grades_from", default="adjudicated", show_default=True, metavar="SOURCE",
@@ -29,7 +30,11 @@ from venire.errors import BadSetting
 @click.option(
     "-o", "--output", required=True, metavar="DIR|ZIP", help="A new folder, or a .zip file."
 )
-@click.option("--media", metavar="DIR", help="Folder of images; by default DIR/media.")
+@click.option(
+    "--media",
+    metavar="DIR",
+    help="Folder of images; by default media/ in the folder of --database.",
+)
 @DATABASE
 @FORMAT
 def command(
@@ -44,7 +49,7 @@ def command(
 ) -> None:
     """Export the judgments of STUDY with a manifest: qrels, raw judgments, judgment lists.
 
-    The kind study writes the study itself as a collection folder, which import reads again.
+    The kind study writes the whole study as a collection folder that venire study import reads.
     """
     from venire.formats.study_folder import write_study_folder
     from venire.server.studies.campaigns import find_campaign

@@ -1,4 +1,4 @@
-"""``venire study``: make studies, fill them, follow them, export their judgments."""
+"""``venire study``: create studies, fill them, follow them, export their judgments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from venire.cli.study import crowd, export_study, import_study, invite, new, nex
 
 @click.group("study")
 def group() -> None:
-    """Make studies, import topics and documents, follow progress, export judgments."""
+    """Create studies, import topics and documents, follow progress, export judgments."""
 
 
 for module in (crowd, next, new, import_study, invite, status, settle, export_study):

@@ -14,14 +14,19 @@ from venire.errors import DataError, NotFound
 @click.command("import")
 @click.argument("study")
 @click.argument("source")
-@click.option("--media", metavar="DIR", help="Folder for images; by default DIR/media.")
+@click.option(
+    "--media",
+    metavar="DIR",
+    help="Folder for images; by default media/ in the folder of --database.",
+)
 @DATABASE
 @FORMAT
 def command(study: str, source: str, media: str | None, database: str, form: str) -> None:
-    """Import SOURCE into STUDY: a collection folder, a zip of one, or irds: and an ir_datasets id.
+    """Import topics, documents, runs, qrels and gold from SOURCE into STUDY.
 
-    STUDY is a name or an ID. One row is printed per file: what was read, and what was left out.
-    A second import of the same source changes nothing.
+    SOURCE is a collection folder, a ZIP of one, or irds:ID with an ID of ir_datasets. STUDY is
+    a name or an ID. Prints one row per file: what was read, and what was left out. Importing
+    the same source again changes nothing.
     """
     import tempfile
 
@@ -39,7 +44,9 @@ def command(study: str, source: str, media: str | None, database: str, form: str
                 try:
                     study_id = find_study(session, study).id
                 except NotFound as error:
-                    raise DataError(f"{error}; make it with: venire study new {study!r}") from None
+                    raise DataError(
+                        str(error), hint=f"Create it with: venire study new {study!r}"
+                    ) from None
             folder = read_study_folder(path)
             media_folder = media_of(database, media)
             with show_progress() as progress:

@@ -27,7 +27,7 @@ ROLES = ("owner", "annotator", "viewer")
 def command(
     study: str, role: str, name: str, campaign: str | None, url: str, database: str, form: str
 ) -> None:
-    """Make a link that invites a person to STUDY, or a platform's workers to a campaign."""
+    """Create a link that invites a person to STUDY, or a platform's workers to a campaign."""
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.invitations import create_invitation
     from venire.server.studies.studies import find_study

@@ -1,4 +1,4 @@
-"""``venire study new``: make a study."""
+"""``venire study new``: create a study."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from venire.cli.shared.output import FORMAT, emit
 @click.command("new")
 @click.argument("name")
 @click.option("--owner", metavar="LOGIN", help="Account of the owner; by default the only account "
-              "that may make studies.")  # fmt: skip
+              "that may create studies.")  # fmt: skip
 @DATABASE
 @FORMAT
 def command(name: str, owner: str | None, database: str, form: str) -> None:
-    """Make a study called NAME; a missing database is created."""
+    """Create a study called NAME, and the database if it is missing."""
     from venire.server.studies.accounts import choose_owner
     from venire.server.studies.studies import create_study
 

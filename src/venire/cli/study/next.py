@@ -1,4 +1,4 @@
-"""``venire study next``: the pairs that another judgment is worth most for."""
+"""``venire study next``: the pairs for which one more judgment helps most."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from venire.simulation.campaigns.next_best import BY
 @click.option("--budget", type=click.IntRange(min=1), default=100, show_default=True,
               help="Number of pairs; each gets one more judgment.")  # fmt: skip
 @click.option("--by", type=click.Choice(BY), default="ranking", show_default=True,
-              help="Gain to maximise: certainty of the ranking, or of the grade.")  # fmt: skip
+              help="Make the ranking of the runs more certain, or the grades.")  # fmt: skip
 @click.option("--apply", is_flag=True, help="Ask the campaign's annotators for these judgments.")
 @DATABASE
 @FORMAT
 def command(
     study: str, campaign: str, budget: int, by: str, apply: bool, database: str, form: str
 ) -> None:
-    """Choose the pairs of STUDY that one more judgment is worth most for."""
+    """Choose the pairs of STUDY for which one more judgment helps most."""
     from venire.server.studies.campaigns import find_campaign
     from venire.server.studies.extra_judgments import raise_overlap
     from venire.server.studies.files import read_runs

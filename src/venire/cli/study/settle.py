@@ -16,11 +16,11 @@ from venire.errors import BadSetting
 @click.argument("query_id", required=False)
 @click.argument("doc_id", required=False)
 @click.argument("grade", type=int, required=False)
-@click.option("--reason", default="", help="Reason; stored with the decision.")
-@click.option("--undo", is_flag=True, help="Withdraw the decision about the pair.")
+@click.option("--reason", default="", help="Reason, stored with the decision.")
+@click.option("--undo", is_flag=True, help="Withdraw the decision; the history keeps it.")
 @click.option(
     "--limit", type=click.IntRange(min=1), default=20, show_default=True,
-    help="Number of disagreements to list.",
+    help="Maximum number of disagreements to list.",
 )  # fmt: skip
 @DATABASE
 @FORMAT
@@ -35,9 +35,10 @@ def command(
     database: str,
     form: str,
 ) -> None:
-    """Settle the GRADE of a topic's document; with STUDY alone, list the disagreements.
+    """Set the final GRADE of a document on which annotators disagree.
 
-    The judgments do not change, and the last decision counts.
+    With STUDY alone, list the disagreements. Judgments do not change. A later decision replaces
+    an earlier one.
     """
     from venire.server.studies import adjudication, pairs
     from venire.server.studies.studies import find_study

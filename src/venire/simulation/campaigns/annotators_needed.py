@@ -161,7 +161,11 @@ def annotators_needed(
     )
     _check(settings)
     if runs is None and truth is None:
-        raise BadSetting("give runs to score, or known grades to compare with")
+        raise BadSetting(
+            "Neither runs nor known grades are set",
+            hint="Pass `runs`, `truth` or both.",
+            code="no-runs-or-truth",
+        )
     parsed = parse_measures(measures)
     rng = np.random.default_rng(seed)
     notes: list[str] = []

@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 
 class SampleScores:
-    """Scores of every draw and number of judges, gathered.
+    """Collect the scores of every draw and number of judgments per pair.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class SampleScores:
             self.score = score_grades
 
     def begin_world(self, true_grades: Longs | None) -> None:
-        """Begin a world: its true grades, where it has any, give the reference order."""
+        """Start a world; its true grades, if it has any, give the reference order."""
         self.worlds.append([])
         self.fixed: Longs | None = None
         if self.score is None:

@@ -86,7 +86,10 @@ class GroupedPools:
         pairs = truth.frame.select(*PAIR, "relevance")
         names = frame.join(pairs, on=PAIR, how="semi")["query_id"].unique().sort()
         if not len(names):
-            raise NoOverlap("no image of the pools has a label in the truth; are the ids the same?")
+            raise NoOverlap(
+                "No pooled image has a label in the truth",
+                hint="Use the same ids in the pool and in the truth.",
+            )
         bare = frame["query_id"].n_unique() - len(names)
         if bare:
             notes.append(f"{counted(bare, 'query', 'queries')} without a label left out")
@@ -332,7 +335,7 @@ def _draw_names(names: pl.Series, queries: int | None, seed: int) -> pl.Series:
     if queries is None or queries >= len(names):
         return names
     if queries < 1:
-        raise BadSetting(f"the number of queries is at least 1, not {queries}")
+        raise BadSetting(f"must be >= 1 (got {queries})", argument="queries", value=queries)
     drawn = np.random.default_rng(seed).choice(len(names), queries, replace=False)
     return names.gather(np.sort(drawn).tolist())
 
@@ -341,6 +344,9 @@ def _rows(vectors: Vectors, documents: Sequence[str]) -> Float32s:
     """Return the vector of each document, NaN where there is none."""
     rows = vectors.rows(documents)
     if not (rows >= 0).any():
-        raise DataError("no image of the pools has a vector; are the ids the same?")
+        raise DataError(
+            "No pooled image has a vector",
+            hint="Use the same ids in the vectors file and in the documents.",
+        )
     padded = np.concatenate([vectors.array, np.full((1, vectors.dimension), np.nan, np.float32)])
     return padded[rows]
