@@ -35,6 +35,8 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(numpy|polars|pandas|pyarrow|narwhals|numba|click|collections|typing)\..*"),
     ("py:(class|exc)", r"[^.]*"),
+    # A type variable has no page.
+    ("py:obj", r"venire\.aggregation\.loop\.State"),
 ]
 
 # Examples name what they show without importing it, as a module's own doctest allows.
@@ -69,3 +71,26 @@ from venire.simulation.grouping.pilot import measure_pilot
 from venire.simulation.grouping.replay import Chance, replay
 from venire.testing import check_aggregator, check_grouper
 """
+
+
+def add_settings(app, what, name, obj, options, lines):
+    """Add the settings of a class, which are said on its fields, to its description."""
+    from dataclasses import MISSING
+
+    from venire.settings import describe_type, rules
+
+    if what != "class" or not hasattr(obj, "__dataclass_fields__"):
+        return
+    described = [rule for rule in rules(obj) if rule.words]
+    if not described:
+        return
+    lines += ["", ".. rubric:: Settings", ""]
+    for rule in described:
+        default = "" if rule.default is MISSING else f", default ``{rule.default!r}``"
+        lines.append(f"- ``{rule.name}`` ({describe_type(rule)}{default}): {rule.words}")
+    lines.append("")
+
+
+def setup(app):
+    """Connect what the pages need beyond Sphinx's own."""
+    app.connect("autodoc-process-docstring", add_settings)

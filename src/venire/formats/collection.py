@@ -55,7 +55,7 @@ class Collection:
 
     @classmethod
     def read(cls, folder: str | Path) -> Collection:
-        """Read a folder; see :func:`read_collection`."""
+        """Read a folder; see :func:`venire.read_collection`."""
         return read_collection(folder)
 
 
@@ -64,7 +64,8 @@ def read_collection(folder: str | Path) -> Collection:
 
     Venire's layout: ``topics`` and ``documents`` as .tsv, .jsonl, .csv or .parquet (packed with
     gz, xz or zst where you like), ``runs/*.run`` and ``qrels/*.qrels``. Any of them may be missing.
-    Without ``documents``, each image in ``images/`` is one (see :func:`image_files`).
+    Without ``documents``, each image in ``images/`` is one; see
+    :func:`venire.formats.collection.image_files`.
 
     Cranfield: ``cran.all.1400``, ``cran.qry`` and, where there is one, ``cranqrel``. Queries are
     numbered by their place, 1 to 225, as the judgments number them (the numbers after ``.I``
