@@ -54,7 +54,7 @@ from venire.aggregation.mean import Mean, Median
 from venire.aggregation.minimax_entropy.model import MinimaxEntropy
 from venire.aggregation.ordinal_mixture.model import OrdinalMixture
 from venire.aggregation.regularised_dawid_skene import RegularisedDawidSkene
-from venire.aggregation.annotator_types.descriptions import words
+from venire.aggregation.annotator_types.descriptions import describe_type
 from venire.grouping.base import finish
 from venire.grouping.clusters import AverageLinkage
 from venire.grouping.distribution import cosine_distribution

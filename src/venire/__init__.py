@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from venire.aggregation.aggregate import aggregate as aggregate
     from venire.agreement.summary import measure_agreement as measure_agreement
+    from venire.errors import VenireError as VenireError
     from venire.evaluation.compare import compare as compare
     from venire.evaluation.evaluate import evaluate as evaluate
     from venire.formats.collection import read_collection as read_collection
@@ -54,6 +55,7 @@ _PUBLIC = {
     "Qrels": "venire.tables.qrels",
     "Runs": "venire.tables.runs",
     "Scale": "venire.tables.scale",
+    "VenireError": "venire.errors",
 }
 """Public name -> the module it is loaded from."""
 

@@ -174,6 +174,10 @@ _ELEMENTS = {int: "whole numbers", float: "numbers", str: "texts", list: "lists"
 def describe_type(rule: Rule) -> str:
     """Return what a value must be, in words, with its range."""
     origin = typing.get_origin(rule.type) or rule.type
+    if origin in (types.UnionType, typing.Union):
+        members = [_describe_member(member) for member in typing.get_args(rule.type)]
+        members = [member for member in members if member]
+        return " or ".join([*members, "null"] if rule.optional else members)
     words = _TYPES.get(rule.type) or {list: "a list", tuple: "a list", dict: "a table"}.get(
         origin, getattr(origin, "__name__", str(origin))
     )
@@ -184,6 +188,13 @@ def describe_type(rule: Rule) -> str:
     if rule.type in (int, float) and bounds:
         words = f"{words} {bounds}"
     return f"{words} or null" if rule.optional else words
+
+
+def _describe_member(kind: Any) -> str:
+    """Return one type of several in words; "" for None."""
+    if kind is type(None):
+        return ""
+    return _TYPES.get(kind) or f"a {getattr(kind, '__name__', str(kind))}"
 
 
 def _describe_elements(kind: Any) -> str:
@@ -270,3 +281,16 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Return all settings as plain values, for JSON."""
         return dataclasses.asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse a seed that is not a whole number >= 0.
+
+    Raises
+    ------
+    BadSetting
+    """
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
+        raise BadSetting(
+            f"must be a whole number >= 0 (got {seed!r:.80})", argument="seed", value=seed
+        )

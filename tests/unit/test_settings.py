@@ -1,6 +1,7 @@
 """Settings: a rule on each field is what checks, describes and completes them."""
 
 import dataclasses
+import inspect
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import venire
 from venire.errors import BadSetting, UnknownName
-from venire.settings import Settings, check_value, describe_type, rules, setting
+from venire.settings import Settings, check_seed, check_value, describe_type, rules, setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,3 +92,32 @@ def test_a_value_is_taken_exactly_where_it_is_in_range(value):
     else:
         with pytest.raises(BadSetting):
             check_value(rule, value)
+
+
+def test_a_choice_of_types_is_named_in_words():
+    @dataclass(frozen=True, kw_only=True)
+    class Mixed(Settings):
+        scale: int | str | None = setting(None, words="A scale.")
+
+    with pytest.raises(BadSetting, match="`scale` must be a whole number or text or null"):
+        Mixed.of({"scale": [0, 1]})
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", True, None])
+def test_a_seed_is_a_whole_number(seed):
+    with pytest.raises(BadSetting, match="`seed` must be a whole number >= 0"):
+        check_seed(seed)
+
+
+def test_every_verb_checks_its_seed():
+    verbs = [getattr(venire, name) for name in venire.__all__ if name[0].islower()]
+    with_seed = [verb for verb in verbs if "seed" in inspect.signature(verb).parameters]
+    assert len(with_seed) > 8
+    for verb in with_seed:
+        needed = [
+            parameter
+            for parameter in inspect.signature(verb).parameters.values()
+            if parameter.default is parameter.empty and parameter.kind is not parameter.VAR_KEYWORD
+        ]
+        with pytest.raises(BadSetting, match="`seed` must be"):
+            verb(**{parameter.name: None for parameter in needed}, seed=-1)

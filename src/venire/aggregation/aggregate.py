@@ -18,6 +18,7 @@ from venire.errors import BadSetting
 from venire.formats.load import JudgmentsLike, QrelsLike, load_judgments, load_qrels
 from venire.formats.reading_options import ReadingOptions
 from venire.progress import Progress, silent
+from venire.settings import check_seed
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale
@@ -167,6 +168,7 @@ def aggregate(
     >>> result.qrels().to_dict(), result.rows[0]["items"]
     ({'q': {'d': 1}}, 1)
     """
+    check_seed(seed)
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )

@@ -14,6 +14,7 @@ from venire.evaluation.paired_tests import Comparison, compare_systems
 from venire.evaluation.score import Scores, score_runs
 from venire.evaluation.uncertain import Draws, draw_scores
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
+from venire.settings import check_seed
 from venire.tables.runs import Runs
 
 MEASURES = ("AP",)
@@ -110,6 +111,7 @@ def compare(
     VenireError
         For input that cannot be used; see the page on errors.
     """
+    check_seed(seed)
     names = (measures,) if isinstance(measures, str) else tuple(measures) or MEASURES
     graded = load_qrels(qrels)
     table = load_runs(runs, keep_going=keep_going)

@@ -18,6 +18,7 @@ from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.measures import Measure
 from venire.measures.family import list_estimates
+from venire.settings import check_seed
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
@@ -102,6 +103,7 @@ def evaluate(
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"]).rows
     [{'run_id': 'run', 'RR': 0.5, 'P@1': 0.0}]
     """
+    check_seed(seed)
     names = (measures,) if isinstance(measures, str) else tuple(measures) or MEASURES
     ours, others = split(names)
     _refuse_combinations(by_topic, posterior is not None, sampling_intervals)

@@ -21,6 +21,7 @@ from venire.formats.load import (
 )
 from venire.formats.reading_options import ReadingOptions
 from venire.reliability.repeatability import MEASURES, Group, Repeatability, compare_groups
+from venire.settings import check_seed
 from venire.stats.proportion import Proportion, wilson
 from venire.tables import boundary
 from venire.tables.judgments import Judgments
@@ -91,6 +92,7 @@ def measure_repeatability(
     VenireError
         For input that cannot be used; see the page on errors.
     """
+    check_seed(seed)
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )

@@ -20,6 +20,7 @@ from venire.formats.load import (
 )
 from venire.formats.reading_options import ReadingOptions
 from venire.reliability.summary import Trust, assess_ranking
+from venire.settings import check_seed
 from venire.tables.scale import Scale
 
 MEASURE = "AP"
@@ -95,6 +96,7 @@ def trust(
     VenireError
         For input that cannot be used; see the page on errors.
     """
+    check_seed(seed)
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )

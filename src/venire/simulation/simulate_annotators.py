@@ -14,6 +14,7 @@ from venire.formats.load import (
     load_runs,
 )
 from venire.formats.reading_options import ReadingOptions
+from venire.settings import check_seed
 from venire.simulation.campaigns.annotators_needed import (
     MEASURES,
     AnnotatorsNeeded,
@@ -82,6 +83,7 @@ def simulate_annotators(
     VenireError
         For input that cannot be used; see the page on errors.
     """
+    check_seed(seed)
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )

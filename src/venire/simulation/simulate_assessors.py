@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from venire.formats.load import RunsLike
+from venire.settings import check_seed
 from venire.simulation.known_truth import TruthLike, load_truth
 from venire.simulation.pools.second_assessor import SecondAssessor
 from venire.simulation.pools.substitution import SimulatedSubstitution, simulate_substitution
@@ -66,6 +67,7 @@ def simulate_assessors(
     VenireError
         For input that cannot be used; see the page on errors.
     """
+    check_seed(seed)
     assessor = SecondAssessor(
         keep=keep,
         false_positives=false_positives,

@@ -16,6 +16,7 @@ from venire.formats.load import (
 )
 from venire.formats.reading_options import ReadingOptions
 from venire.progress import Progress, silent
+from venire.settings import check_seed
 from venire.simulation.campaigns.designs import Crowd, Forecast, crowd_of_pilot, forecast, grid
 from venire.tables.judgments import Judgments
 
@@ -90,6 +91,7 @@ def simulate_campaign(
     VenireError
         For input that cannot be used; see the page on errors.
     """
+    check_seed(seed)
     designs = grid(
         depth=_list_numbers(depth),
         overlap=_list_numbers(overlap),
