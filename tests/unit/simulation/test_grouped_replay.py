@@ -306,15 +306,15 @@ def test_mistakes():
     pool = pl.DataFrame({"query_id": ["q"], "doc_id": ["a"]})
     truth = Qrels.from_dict({"q": {"a": 1}})
     pools = GroupedPools.of(pool, truth)
-    with pytest.raises(NoOverlap, match="no image of the pools has a label"):
+    with pytest.raises(NoOverlap, match="No pooled image has a label"):
         GroupedPools.of(pool, Qrels.from_dict({"q": {"b": 1}}))
     with pytest.raises(NoOverlap, match="no pool has a relevant image"):
         GroupedPools.of(pool, truth, relevant_from=2)
     with pytest.raises(MissingColumns):
         GroupedPools.of(pool.drop("doc_id"), truth)
-    with pytest.raises(BadSetting, match="at least 1"):
+    with pytest.raises(BadSetting, match=r"`queries` must be >= 1 \(got 0\)"):
         GroupedPools.of(pool, truth, queries=0)
-    with pytest.raises(DataError, match="no image of the pools has a vector"):
+    with pytest.raises(DataError, match="No pooled image has a vector"):
         Groupings(pools, Vectors.of(["x"], np.ones((1, 2))))
     with pytest.raises(BadSetting, match="leader needs vectors"):
         list(simulate(Groupings(pools), [Setting("leader")], [annotator("typical")]))
