@@ -78,7 +78,7 @@ def play(
             campaign = create_campaign(session, study_id, "Wave 1", {"practice_size": 0})
             open_campaign(session, campaign.id)
             secret = create_invitation(session, study_id, "annotator", campaign_id=campaign.id)
-        with _served(store, folder / "media") as address:
+        with _run_server(store, folder / "media") as address:
             _judge_all(store, address, secret, campaign.id, collection, seed, progress)
         return _by_type(store, campaign.id)
     finally:
@@ -118,8 +118,8 @@ def _gold(collection: Collection) -> Qrels:
 
 
 @contextmanager
-def _served(store: Store, media: Path) -> Iterator[str]:
-    """A server on a free port of this machine, for as long as the block lasts."""
+def _run_server(store: Store, media: Path) -> Iterator[str]:
+    """Run a server on a free port of this machine while the block runs."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         # A connection that rests while others judge must not be closed under the next request.
@@ -134,7 +134,7 @@ def _served(store: Store, media: Path) -> Iterator[str]:
                 break
             time.sleep(0.05)
         else:
-            raise StoreError("the server did not start")
+            raise StoreError("The server did not start within 30 seconds. Try again.")
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:

@@ -138,7 +138,10 @@ def test_what_cannot_be_done_is_refused_before_it_waits(store, study):
         BadSetting, match="`seed` must be a whole number between 0 and 2,147,483,647"
     ):
         ask("aggregate", seed="x")
-    with pytest.raises(BadSetting, match="`grades` must be one of majority, adjudicated"):
+    with pytest.raises(
+        BadSetting,
+        match=r"`grades` must be a source of grades \(got 'mean'\)\. Choose from majority,",
+    ):
         ask("evaluate", grades="mean")
     with pytest.raises((BadSetting, UnknownName)):
         ask("evaluate", measures=["XYZ"])

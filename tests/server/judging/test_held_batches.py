@@ -69,14 +69,14 @@ def test_its_judgments_stay_and_do_not_count(store, how):
     with store.reading() as session:
         found = session.get(Batch, batch)
         assert (found.valid, found.reason_code, found.gold_asked) == (None, BatchReason.HELD, 0)
-        assert found.reason == "held: it ended before any of its gold was judged"
+        assert found.reason == "Held for review: The batch ended before any gold was judged."
         assert found.state == {"leave": "returned", "expire": "expired"}[how]
         verdicts = session.scalars(select(Decision.verdict).where(Decision.subject == batch)).all()
         assert verdicts == ["held"]
         assert session.scalar(select(func.sum(Task.taken))) == 0
         (alarm,) = [one for one in read_overview(session, study)["alarms"] if one["kind"] == "held"]
         assert alarm["campaign_id"] == campaign
-        assert "1 batches ended before any of their gold was judged" in alarm["text"]
+        assert "1 batch ended before any gold was judged" in alarm["text"]
         assert count_rejections(session, study) == {}  # it is no rejection either
     assert Counter(one.state for one in leases(store, batch))["rejected"] == 3
     assert counted(store, study) == 0
@@ -142,6 +142,6 @@ def test_a_campaign_without_gold_takes_what_it_gets(store):
     study, _, _, batch = left_early(store, gold_size=0)
     with store.reading() as session:
         found = session.get(Batch, batch)
-        assert (found.valid, found.reason) == (True, "no gold was asked")
+        assert (found.valid, found.reason) == (True, "no gold in this batch")
     assert counted(store, study) == 3
     check_places(store)

@@ -270,7 +270,7 @@ def test_only_what_is_in_progress_may_expire(store):
     gone = [one for one in leases if one.id not in {d.id for d in done}]
     (answer,) = send(store, batch, ann, event("label", gone[0].id, label=1), at=late)
     assert answer["status"] == "refused"
-    assert "too late" in answer["reason"]
+    assert "Too late" in answer["reason"]
     send(store, got.batch_id, bob, event("leave"), at=late)
     (answer,) = send(store, batch, ann, event("label", gone[0].id, label=1), at=late)
     assert answer["status"] == "saved"
@@ -353,7 +353,7 @@ def test_ids_are_case_sensitive(store):
 def test_rules_of_speed_and_of_one_label_reject_with_their_reason(store):
     for rule, reason in (
         ({"min_seconds": 5.0}, "median active time 3.0 s"),
-        ({"max_same_share": 0.5}, "label 1 given"),
+        ({"max_same_share": 0.5}, "label 1 in"),
     ):
         _, campaign, (ann, *_) = make_study(store, campaign=rule)
         batch = take_batch(store, campaign, ann).batch_id

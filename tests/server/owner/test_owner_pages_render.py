@@ -186,7 +186,7 @@ def test_more_judgments_are_asked_for_once(world, ada, crowd):
     assert ada.get(f"{world.api}/campaigns").json()[0]["asked"] == before + 2
     answer = ada.post(path, json=form)
     assert answer.status_code == 409
-    assert "asked for already" in answer.json()["error"]
+    assert "already requested" in answer.json()["error"]
     text = ada.get(f"{world.here}/crowd").text
     assert "2 of these 2 judgments were requested" in text
     assert "more-judgments" not in text

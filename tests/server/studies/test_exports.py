@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from studies_for_tests import judge_batch, make_study
-from venire.errors import BadSetting, DataError
+from venire.errors import DataError, UnknownName
 from venire.formats.study_folder import read_study_folder, write_study_folder
 from venire.server.store.studies import Document, Study
 from venire.server.studies.adjudication import settle
@@ -75,9 +75,9 @@ def test_the_manifest_says_what_is_there(store, tmp_path):
     read = Qrels.read(tmp_path / "out" / "study.qrels")
     with store.reading() as session:
         assert read.to_dict() == read_grades(session, study, "majority").to_dict()
-    with pytest.raises(DataError, match="holds something"):
+    with pytest.raises(DataError, match="already exists and is not empty"):
         make(store, study, tmp_path / "out", "qrels")
-    with pytest.raises(BadSetting, match="an export is one of"):
+    with pytest.raises(UnknownName, match="Unknown export kind 'xml'"):
         make(store, study, tmp_path / "other", "xml")
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".export")]
 
@@ -108,7 +108,7 @@ def test_five_columns_of_a_stratified_pool(store, tmp_path):
     assert len(rows) == 20
     assert sum(row[3] == "1" for row in rows) == 5
     assert sum(row[4] != "-1" for row in rows) == 11  # all were judged; only those drawn count
-    assert any("not drawn" in note for note in made["notes"])
+    assert any("not sampled" in note for note in made["notes"])
     assert any("outside the strata" in note for note in made["notes"])
 
 
@@ -241,7 +241,7 @@ def test_a_picture_too_large_or_a_bomb_is_refused(tmp_path):
 
     out = io.BytesIO()
     Image.new("1", (8000, 6000)).save(out, "PNG")  # 48 megapixels in some kilobytes
-    with pytest.raises(DataError, match="8,000 x 6,000 pixels"):
+    with pytest.raises(DataError, match="got 8,000 x 6,000"):
         store_picture(out.getvalue(), tmp_path)
     for content in (b"", b"GIF89a", b"<svg onload='x'/>", out.getvalue()[:60]):
         with pytest.raises(DataError):

@@ -33,15 +33,15 @@ def test_the_first_link_makes_one_account_and_that_owns_what_is_there(app, clien
         assert invitations.create_first_link(session) is None
     again = account(client, first, login="bob")
     assert again.status_code == 409
-    assert "used already" in again.json()["error"]
+    assert "already used" in again.json()["error"]
 
 
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"password": "short"}, "at least 10"),
-        ({"name": "  "}, "a name and a login"),
-        ({"password": "x" * 5000}, "at least 10"),
+        ({"password": "short"}, "must have 10 to 1,000 characters"),
+        ({"name": "  "}, "`name` is empty. Enter a name."),
+        ({"password": "x" * 5000}, "must have 10 to 1,000 characters"),
     ],
 )
 def test_an_account_needs_a_name_and_a_password(app, client, values, words):
@@ -76,13 +76,11 @@ def test_a_link_that_was_revoked_or_ran_out_does_not_work(client, own_store):
     assert account(client, two).status_code == 409
     lost = account(client, "made-up")
     assert lost.status_code == 404
-    assert lost.json()["error"] == (
-        "this link leads nowhere: a part of it is missing, or it was taken back; ask for a new one"
-    )
+    assert lost.json()["error"] == ("This link is incomplete or was revoked. Ask for a new link.")
     for path in ("/invite/made-up", "/c/made-up?workerId=W1"):
         answer = client.get(path, headers={"accept": "text/html"})
         assert answer.status_code == 404
-        assert "this link leads nowhere" in answer.text
+        assert "This link is incomplete or was revoked" in answer.text
 
 
 def test_a_worker_of_a_platform_is_the_same_person_each_time(client, own_store):
@@ -129,7 +127,7 @@ def test_a_placeholder_is_nobody_s_id(client, own_store, query):
         secret = invitations.create_invitation(session, study, "annotator", campaign_id=campaign)
     answer = client.get(f"/c/{secret}?{query}")
     assert answer.status_code == 422
-    assert "the platform did not fill it in" in answer.json()["error"]
+    assert "in place of your worker ID" in answer.json()["error"]
     assert "set-cookie" not in answer.headers
     with own_store.reading() as session:
         assert session.scalars(select(User.worker).where(User.worker.is_not(None))).all() == []
@@ -484,12 +482,12 @@ def test_one_address_cannot_try_many_logins():
     request = Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
     counting = tries.Tries(lambda: 0.0)
     for place in range(tries.MOST_OF_ADDRESS):
-        with pytest.raises(NotAllowed), counting.counted(request, f"login{place}"):
+        with pytest.raises(NotAllowed), counting.count_try(request, f"login{place}"):
             raise NotAllowed("wrong")
-    with pytest.raises(HTTPException), counting.counted(request, "another"):
+    with pytest.raises(HTTPException), counting.count_try(request, "another"):
         pass
     other = Request({"type": "http", "client": ("192.0.2.2", 1), "headers": []})
-    with counting.counted(other, "another"):
+    with counting.count_try(other, "another"):
         pass
 
 

@@ -161,5 +161,5 @@ def test_decisions_count_what_is_in_neither_file(venire_json, study, tmp_path):
         f"0 to approve, 0 to reject; written to {tmp_path / 'up.csv'}",
         "2 without a decision: 1 unknown HIT, 1 approved before. Decide open ones on the platform.",
         "line 2: unknown HIT: A: nowhere was not exported by this campaign",
-        "line 3: approved before: B: already decided on the platform",
+        "line 3: approved before: B: Already decided on the platform. Nothing to do.",
     ]

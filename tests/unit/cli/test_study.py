@@ -54,7 +54,7 @@ def test_a_study_from_nothing_to_its_export(venire_json, venire, tmp_path, study
     assert status == 0
     status, _, err = venire("study", "status", "Winds", "--database", study)
     assert status == 2
-    assert "name one by its id" in err
+    assert "Choose one by its ID" in err
 
 
 def test_invite_makes_a_link(venire_json, study):

@@ -53,7 +53,7 @@ def check_grades(source: str) -> None:
     kind, _, name = source.partition(":")
     if source not in GRADE_SOURCES[:3] and not (kind in ("job", "qrels") and name):
         raise BadSetting(
-            f"must be one of {', '.join(GRADE_SOURCES)} (got {source!r})",
+            f"must be a source of grades (got {source!r}). Choose from {', '.join(GRADE_SOURCES)}.",
             argument="grades",
             value=source,
         )

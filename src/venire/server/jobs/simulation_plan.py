@@ -239,13 +239,18 @@ def parse_annotator(values: Mapping[str, Any]) -> GroupedAnnotator:
     """
     name = str(values.get("name", "")).strip()
     if not name:
-        raise BadSetting("must each be an object with a name", argument="annotators")
+        raise BadSetting(
+            "must be objects with a name (got an empty name). Enter a name per type.",
+            argument="annotators",
+        )
     defaults = annotator("typical").settings
     typed: dict[str, Any] = {}
     for key, value in values.items():
         default = defaults.get(key, value)
         if not _has_type_of(default, value):
-            raise BadSetting(f"{name}: {key} must be like {default!r} (got {value!r})", value=value)
+            raise BadSetting(
+                f"{name}: {key} must have the type of {default!r} (got {value!r})", value=value
+            )
         if isinstance(default, int | float) and not isinstance(default, bool):
             typed[key] = type(default)(value)
         else:

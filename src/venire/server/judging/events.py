@@ -81,7 +81,10 @@ def record(
             recorded[event["id"]] = batch_id, new[-1]["outcome"]
         event_batch, outcome = recorded[event["id"]]
         if event_batch != batch_id:
-            raise Conflict(f"Event {event['id']} belongs to another batch", code="other-batch")
+            raise Conflict(
+                f"Event {event['id']} belongs to another batch. Reload the page.",
+                code="other-batch",
+            )
         answers.append({"id": event["id"], **outcome})
     if batch.state == "open":
         batch.expires_at = now + timedelta(minutes=rules.settings.minutes)
@@ -114,7 +117,7 @@ def _check_event(event: Mapping[str, Any]) -> dict[str, Any]:
             "kind": str(event["kind"]),
         }
     except (KeyError, ValueError):
-        raise BadSetting("An event needs an `id` that is a UUID, and a `kind`") from None
+        raise BadSetting("An event must have an `id` (a UUID) and a `kind`. Add them.") from None
     if checked["kind"] not in EVENT_KINDS:
         raise UnknownName("kind of event", checked["kind"], EVENT_KINDS)
     for name in ("lease", "reason", "text"):
@@ -153,7 +156,7 @@ def _check_leases(value: Any) -> list[str] | None:
         or not 1 <= len(value) <= MOST_EVENTS
         or not all(isinstance(lease, str) and len(lease) <= 64 for lease in value)
     ):
-        raise BadSetting(f"must be a list of 1 to {MOST_EVENTS} ids", argument="leases")
+        raise BadSetting(f"must be a list of 1 to {MOST_EVENTS} IDs", argument="leases")
     return list(dict.fromkeys(value))
 
 
@@ -250,7 +253,10 @@ def _finish(open_batch: OpenBatch) -> dict[str, Any]:
         return refuse(Refusal.TIME_OVER)
     left = sum(lease.state == "live" for lease in open_batch.leases.values())
     if left:
-        return refuse(Refusal.NOT_ALL_JUDGED, f"{left} documents are not judged yet")
+        return refuse(
+            Refusal.NOT_ALL_JUDGED,
+            f"{left} documents are not judged yet. Judge or skip them first.",
+        )
     batch.state = "finished"
     batch.finished_at = open_batch.now
     open_batch.review()

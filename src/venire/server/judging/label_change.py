@@ -40,12 +40,12 @@ class Refusal(StrEnum):
 
 
 REFUSALS = {
-    Refusal.BATCH_OVER: "this batch is finished",
-    Refusal.TIME_OVER: "the time for this batch has run out",
-    Refusal.PLACE_TAKEN: "too late: others have judged this document",
-    Refusal.NOTHING_TO_UNDO: "there is nothing to undo",
-    Refusal.UNKNOWN_GRADE: "this grade is not on the scale",
-    Refusal.UNKNOWN_REASON: "this reason is not one of the reasons of the study",
+    Refusal.BATCH_OVER: "This batch is finished. Start a new batch.",
+    Refusal.TIME_OVER: "The time for this batch is over. Start a new batch.",
+    Refusal.PLACE_TAKEN: "Too late: Others have already judged this document.",
+    Refusal.NOTHING_TO_UNDO: "There is nothing to undo.",
+    Refusal.UNKNOWN_GRADE: "This grade is not on the scale. Reload the page.",
+    Refusal.UNKNOWN_REASON: "This reason is not in the list. Reload the page.",
 }
 """What the annotator reads about a refusal."""
 

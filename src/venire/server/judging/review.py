@@ -27,7 +27,7 @@ REJECTIONS = {
 """What an annotator may read about a rejected batch. It does not say that there is gold, or how
 much, and does not repeat the words of an owner."""
 REJECTION_OTHERWISE = "The requester did not accept this work."
-HELD = "held: it ended before any of its gold was judged"
+HELD = "Held for review: The batch ended before any gold was judged."
 LEAST_FOR_SHARE = 8
 """Labels that a batch must have before it can be rejected for one label."""
 _UNANSWERED = ("live", "expired", "returned")
@@ -117,7 +117,7 @@ def _apply_rules(
     if settings.min_seconds and times and median(times) < settings.min_seconds * 1000:
         words = (
             f"median active time {median(times) / 1000:.1f} s per document "
-            f"({settings.min_seconds:g} s needed)"
+            f"(minimum {settings.min_seconds:g} s)"
         )
         return Verdict(False, BatchReason.TOO_FAST, words)
     counts = Counter(judgment.label for judgment in judgments if judgment.label is not None)
@@ -125,14 +125,14 @@ def _apply_rules(
     if total >= LEAST_FOR_SHARE and max(counts.values()) > settings.max_same_share * total:
         ((label, number),) = counts.most_common(1)
         words = (
-            f"label {label} given {number} times of {total} ({settings.max_same_share:.0%} allowed)"
+            f"label {label} in {number} of {total} labels ({settings.max_same_share:.0%} allowed)"
         )
         return Verdict(False, BatchReason.ONE_LABEL, words)
     if asked:
         return Verdict(True, BatchReason.GOLD_RIGHT, "gold right")
     if any(lease.gold_grade is not None for lease in leases):
         return Verdict(None, BatchReason.HELD, HELD)
-    return Verdict(True, BatchReason.NO_GOLD, "no gold was asked")
+    return Verdict(True, BatchReason.NO_GOLD, "no gold in this batch")
 
 
 def explain_rejection(batch: Batch) -> str:

@@ -74,11 +74,16 @@ def decide_assignments(
     assignments = drop_repeats(assignments, problems)
     batches = ExportedBatches(session, campaign.id, platform.name)
     undecided = [
-        _undecided(key, line, ProblemKind.CONFLICTING, "its rows contradict each other")
+        _describe_undecided(
+            key,
+            line,
+            ProblemKind.CONFLICTING,
+            "Rows of this assignment contradict each other. Decide it on the platform.",
+        )
         for key, line in problems.conflicting.items()
     ]
     undecided += [
-        _undecided(None, problem["line"], problem["kind"], problem["text"])
+        _describe_undecided(None, problem["line"], problem["kind"], problem["text"])
         for problem in problems.rows
         if problem["kind"] == ProblemKind.NO_IDS
     ]
@@ -87,7 +92,7 @@ def decide_assignments(
     for assignment in assignments:
         problem = _find_problem(batches, assignment)
         if problem is not None:
-            undecided.append(_undecided(assignment.id, assignment.line, *problem))
+            undecided.append(_describe_undecided(assignment.id, assignment.line, *problem))
             continue
         batch = batches.by_assignment[assignment.id]
         approve = batch.payment == "approved" or (batch.payment == "open" and bool(batch.valid))
@@ -106,20 +111,25 @@ def decide_assignments(
     return Decisions(platform.write_decisions(path, columns or {}, decisions), rows, undecided)
 
 
-def _undecided(assignment_id: str | None, line: Any, kind: Any, text: Any) -> dict[str, Any]:
+def _describe_undecided(
+    assignment_id: str | None, line: Any, kind: Any, text: Any
+) -> dict[str, Any]:
     return {"assignment": assignment_id, "line": line, "kind": kind, "text": text}
 
 
 def _find_problem(batches: ExportedBatches, assignment: Assignment) -> Problem | None:
     """Return why nothing is decided about an assignment."""
     if assignment.status is AssignmentStatus.APPROVED:
-        return ProblemKind.APPROVED_BEFORE, "already decided on the platform"
+        return ProblemKind.APPROVED_BEFORE, "Already decided on the platform. Nothing to do."
     if assignment.status is AssignmentStatus.REJECTED:
-        return ProblemKind.REJECTED_BEFORE, "already decided on the platform"
+        return ProblemKind.REJECTED_BEFORE, "Already decided on the platform. Nothing to do."
     batch = batches.by_assignment.get(assignment.id)
     if batch is None or assignment.status is AssignmentStatus.NOT_SUBMITTED:
         problem = batches.find_problem(assignment)
-        return problem or (ProblemKind.NOT_IMPORTED, "import the result file first")
+        return problem or (
+            ProblemKind.NOT_IMPORTED,
+            "Not imported yet. Import the result file first.",
+        )
     if batch.valid is None:
-        return ProblemKind.NOT_REVIEWED, "no answer to review"
+        return ProblemKind.NOT_REVIEWED, "Not reviewed yet. Accept or reject the batch first."
     return None

@@ -60,6 +60,6 @@ class ExportedBatches:
                 f"{assignment.worker} has already answered {assignment.hit}",
             )
         if not self.list_unanswered(assignment.hit):
-            text = f"all {len(batches)} batches of {assignment.hit} are answered"
+            text = f"all {len(batches)} batches of {assignment.hit} already have answers"
             return ProblemKind.TOO_MANY, text
         return None

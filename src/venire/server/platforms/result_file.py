@@ -147,11 +147,19 @@ def _parse_rows(reader: Iterator[list[str]], path: str) -> tuple[list[str], Rows
         if not columns:
             columns = [cell.strip() for cell in cells]
             if repeated := [name for name, n in Counter(columns).items() if n > 1]:
-                raise BadLine(path, line, f"has the column {repeated[0]!r} twice")
+                raise BadLine(
+                    path,
+                    line,
+                    f"has the column {repeated[0]!r} twice",
+                    hint="Rename or remove one of them.",
+                )
             continue
         if len(cells) != len(columns):
             raise BadLine(
-                path, line, f"has {len(cells)} cells, but the first line has {len(columns)}"
+                path,
+                line,
+                f"has {len(cells)} cells, but the first line has {len(columns)}",
+                hint="Correct the line.",
             )
         rows.append((line, dict(zip(columns, cells, strict=True))))
     return columns, rows

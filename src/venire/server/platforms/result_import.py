@@ -235,7 +235,7 @@ class _Importer:
         for position, text in sorted(assignment.labels.items()):
             lease = by_position.get(position)
             if lease is None:
-                problem = f"the HIT has no document {position}"
+                problem = f"HIT has no document {position}"
                 self._add_problem(ProblemKind.UNKNOWN_DOCUMENT, assignment, problem)
                 continue
             if lease.id in judged_before:

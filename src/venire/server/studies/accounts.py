@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 SIGN_IN_TIME = timedelta(days=14)
 MIN_PASSWORD_LENGTH = 10
+_PASSWORD_LENGTH = (
+    f"The password must have {MIN_PASSWORD_LENGTH} to 1,000 characters. Enter another password."
+)
 
 
 def hash_secret(secret: str) -> str:
@@ -53,12 +56,14 @@ def create_user(
         The login is taken.
     """
     name, login = name.strip()[:200], login.strip().casefold()[:200]
-    if not name or not login:
-        raise BadSetting("an account needs a name and a login")
+    if not name:
+        raise BadSetting("is empty. Enter a name.", argument="name")
+    if not login:
+        raise BadSetting("is empty. Enter a login.", argument="login")
     if not MIN_PASSWORD_LENGTH <= len(password) <= 1000:
-        raise BadSetting(f"a password has at least {MIN_PASSWORD_LENGTH} characters")
+        raise BadSetting(_PASSWORD_LENGTH)
     if session.scalar(select(User.id).where(User.login == login)) is not None:
-        raise Conflict("this login is taken; choose another one")
+        raise Conflict("This login already exists. Choose another login.")
     user = User(
         name=name,
         login=login,
@@ -92,7 +97,7 @@ def check_password(session: Session, login: str, password: str) -> User:
     user = session.scalar(select(User).where(User.login == login.strip().casefold()))
     known = user.password_hash if user is not None and user.password_hash else _get_dummy_hash()
     if len(password) > 1000 or not _get_hasher().verify(password, known) or user is None:
-        raise NotAllowed("login or password is not right", sign_in=True)
+        raise NotAllowed("Wrong login or password. Try again.", sign_in=True)
     return user
 
 
@@ -109,9 +114,9 @@ def change_password(session: Session, user_id: str, old: str, new: str) -> None:
     user = session.get(User, user_id)
     known = user.password_hash if user is not None and user.password_hash else _get_dummy_hash()
     if len(old) > 1000 or not _get_hasher().verify(old, known) or user is None:
-        raise NotAllowed("the password you have now is not right")
+        raise NotAllowed("The current password is wrong. Try again.")
     if not MIN_PASSWORD_LENGTH <= len(new) <= 1000:
-        raise BadSetting(f"a password has at least {MIN_PASSWORD_LENGTH} characters")
+        raise BadSetting(_PASSWORD_LENGTH)
     user.password_hash = _get_hasher().hash(new)
     session.execute(delete(SignIn).where(SignIn.user_id == user_id))
     session.flush()

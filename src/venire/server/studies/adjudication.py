@@ -231,7 +231,11 @@ def settle(
     get_pair(session, study_id, pair_id)
     values = StudySettings.of(get_study(session, study_id).settings).values
     if grade not in values:
-        raise BadSetting(f"there is no grade {grade}; the study has {', '.join(map(str, values))}")
+        raise BadSetting(
+            f"must be a grade of the scale: {', '.join(map(str, values))} (got {grade})",
+            argument="grade",
+            value=grade,
+        )
     labels = session.execute(
         select(Judgment.label, func.count())
         .join(Lease, Lease.judgment_seq == Judgment.seq)
@@ -257,7 +261,7 @@ def unsettle(
     get_pair(session, study_id, pair_id)
     grade = read_settled_grades(session, study_id, pair_id).get(pair_id)
     if grade is None:
-        raise DataError("nothing is settled for this pair")
+        raise DataError("This pair has no adjudicated grade. Adjudicate it first.")
     return _add_decision(session, study_id, pair_id, "withdrawn", {"grade": grade}, by, reason)
 
 

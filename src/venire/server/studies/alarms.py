@@ -16,6 +16,7 @@ from venire.server.studies.annotators import AnswerCount, find_flagged
 from venire.server.studies.listing import Row
 from venire.stats.drift import Departure, departure
 from venire.stats.proportion import Proportion
+from venire.tables.schema import counted
 
 DAY = timedelta(days=1)
 
@@ -59,9 +60,9 @@ def list_alarms(
         if change is not None and wave is not None and last is not None:
             add(
                 "rejections",
-                f"{row['campaign']}: {_format_share(wave)} of the batches are rejected, "
-                f"in the wave before it was {_format_share(last)}; seen after "
-                f"{change.raised_at} batches",
+                f"{row['campaign']}: {_format_share(wave)} of batches rejected, against "
+                f"{_format_share(last)} in the previous wave (detected after "
+                f"{change.raised_at} batches). Review the rejected batches.",
                 row,
             )
         last = wave or last
@@ -71,12 +72,12 @@ def list_alarms(
         row = names[campaign_id]
         add(
             "held",
-            f"{row['campaign']}: {number:,} batches ended before any of their gold was judged; "
-            "their judgments do not count until you accept them (Annotators, undecided)",
+            f"{row['campaign']}: {counted(number, 'batch', 'batches')} ended before any gold was "
+            "judged. Their judgments do not count. Accept or reject them on the Annotators page.",
             row,
         )
     for name, seen, total in _find_out_of_gold(session, study_id):
-        add("gold", f"gold has run out for {name}: all {total} seen ({seen} shown); add gold")
+        add("gold", f"{name} has seen all {total} gold documents ({seen} times in all). Add gold.")
     for flag in find_flagged(session, study_id, answers):
         add("annotator", f"{flag['name']}: {flag['text']}")
     return alarms
@@ -93,12 +94,20 @@ def _add_progress_alarm(add: Any, row: Row, time: datetime) -> None:
         return
     left = row["pace"]["places_left"]
     if not left:
-        add("done", f"{row['campaign']}: every document has all its judgments; close it", row)
+        add(
+            "done",
+            f"{row['campaign']}: All documents have enough judgments. Close the campaign.",
+            row,
+        )
         return
     last = max(filter(None, (row["pace"]["last_at"], row["opened_at"])), default=time)
     if time - last > DAY:
         hours = int((time - last) / timedelta(hours=1))
-        add("still", f"{row['campaign']}: open, and no judgment for {hours} hours", row)
+        add(
+            "still",
+            f"{row['campaign']}: No judgments for {hours} hours. Invite annotators or close it.",
+            row,
+        )
 
 
 def _count_held(session: Session, study_id: str) -> list[tuple[str, int]]:

@@ -26,18 +26,18 @@ from venire.stats.proportion import Z99, Proportion, difference, wilson
 STEP_MS = 500
 MAX_MS = 60_000
 MIN_JUDGMENTS = 20
-"""Who gave fewer labels, or fewer than half as many golds, is not flagged."""
+"""Smallest number of labels, and twice the smallest number of gold labels, for a flag."""
 FAST_SHARE = 1 / 3
 SAME_LABEL_SHARE = 0.95
 MIN_GOLD_ACCURACY = 0.7
 FLAG_RULES = {
-    "fast": "mean active time, of each document a minute at most, below a third of the median of "
-    f"the other annotators' (at least {MIN_JUDGMENTS} judgments, three annotators)",
-    "one label": f"one label given more than {SAME_LABEL_SHARE:.0%} of the time (at least "
+    "fast": "mean active time per document (capped at one minute) is below a third of the other "
+    f"annotators' median (at least {MIN_JUDGMENTS} judgments, three annotators)",
+    "one label": f"more than {SAME_LABEL_SHARE:.0%} of judgments have the same label (at least "
     f"{MIN_JUDGMENTS} judgments)",
-    "gold": f"accuracy on gold below {MIN_GOLD_ACCURACY:.0%}: the whole 95% interval is",
-    "drift": "accuracy on gold in the last wave differs from that in the waves before: "
-    "Newcombe's 99% interval of the difference leaves out 0",
+    "gold": f"the 95% interval of the accuracy on gold is below {MIN_GOLD_ACCURACY:.0%}",
+    "drift": "accuracy on gold in the last wave differs from that in earlier waves: "
+    "Newcombe's 99% interval of the difference excludes 0",
 }
 
 
@@ -187,7 +187,7 @@ def _find_flags(work: dict[str, _Work]) -> dict[str, list[tuple[str, str]]]:
             flags.append(
                 (
                     "fast",
-                    f"{seconds_taken:.1f} s a document; the others take {median(others):.1f} s",
+                    f"{seconds_taken:.1f} s per document (others: {median(others):.1f} s)",
                 )
             )
         label, share = own.most
@@ -196,7 +196,7 @@ def _find_flags(work: dict[str, _Work]) -> dict[str, list[tuple[str, str]]]:
             and share > SAME_LABEL_SHARE
             and sum(own.labels.values()) >= MIN_JUDGMENTS
         ):
-            flags.append(("one label", f"label {label} in {share:.0%} of the judgments"))
+            flags.append(("one label", f"label {label} in {share:.0%} of judgments"))
         gold = own.accuracy()
         if (
             gold.high is not None
@@ -204,7 +204,7 @@ def _find_flags(work: dict[str, _Work]) -> dict[str, list[tuple[str, str]]]:
             and gold.tries >= MIN_JUDGMENTS // 2
         ):
             flags.append(
-                ("gold", f"{gold.hits} of {gold.tries} gold right (at most {gold.high:.0%})")
+                ("gold", f"{gold.hits} of {gold.tries} gold right (upper limit {gold.high:.0%})")
             )
         flags += _find_drift(own)
         out[who] = flags
@@ -221,7 +221,7 @@ def _find_drift(work: _Work) -> Iterator[tuple[str, str]]:
     if low > 0 or high < 0:
         yield (
             "drift",
-            f"{latest.value:.0%} of the gold right in the last wave, {earlier.value:.0%} before",
+            f"{latest.value:.0%} of gold right in the last wave, {earlier.value:.0%} before",
         )
 
 

@@ -49,6 +49,7 @@ def list_batches(
             "state": batch.state,
             "valid": batch.valid,
             "reason": batch.reason,
+            "reason_code": batch.reason_code,
             "payment": batch.payment,
             "gold_right": batch.gold_right,
             "gold_asked": batch.gold_asked,

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from venire.errors import Conflict, DataError, NotFound
+from venire.errors import BadSetting, Conflict, NotFound
 from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.server.store.base import now
 from venire.server.store.judging import Campaign, Task
@@ -24,7 +24,7 @@ def create_campaign(
     """Create a campaign that is not open yet, with one task per pair of the pool."""
     study = get_study(session, study_id)
     if not name.strip():
-        raise DataError("a campaign needs a name")
+        raise BadSetting("is empty. Enter a name for the campaign.", argument="name")
     _check_name(session, study_id, name)
     defaults = StudySettings.of(study.settings).campaign
     checked = CampaignSettings.of({**defaults, **(settings or {})})
@@ -46,7 +46,9 @@ def _check_name(session: Session, study_id: str, name: str) -> None:
         Campaign.study_id == study_id, Campaign.name == name.strip()[:200]
     )
     if session.scalar(query) is not None:
-        raise Conflict(f"the study has a campaign {name.strip()!r} already")
+        raise Conflict(
+            f"A campaign named {name.strip()!r} already exists in this study. Choose another name."
+        )
 
 
 def get_campaign(session: Session, campaign_id: str, study_id: str | None = None) -> Campaign:
@@ -81,18 +83,18 @@ def open_campaign(session: Session, campaign_id: str) -> Campaign:
     settings = CampaignSettings.of(campaign.settings)
     sync_tasks(session, campaign)
     if not session.scalar(select(Task.id).where(Task.campaign_id == campaign_id).limit(1)):
-        raise Conflict("the pool is empty: build it on the Pool page first")
+        raise Conflict("The pool is empty. Build it on the Pool page.")
     gold = session.scalar(
         select(func.count()).where(Gold.study_id == campaign.study_id, Gold.active)
     )
-    for what, asked in (
-        ("each batch", settings.gold_size),
-        ("the qualification", settings.qualification_size),
+    for place, size in (
+        ("Each batch", settings.gold_size),
+        ("The qualification", settings.qualification_size),
     ):
-        if (gold or 0) < asked:
+        if (gold or 0) < size:
             raise Conflict(
-                f"{what} is to hold {asked} gold documents and the study has {gold or 0}: "
-                f"add gold on the Data page, or set the gold of {what.split()[-1]} to 0"
+                f"{place} needs {size} gold documents, and the study has {gold or 0}. Add gold "
+                "on the Data page, or set the number to 0."
             )
     campaign.state = "open"
     campaign.opened_at = campaign.opened_at or now()

@@ -59,7 +59,11 @@ def import_folder(
         _import_settings(session, study_id, folder.settings, by)
         name = get_study(session, study_id).name
         other = folder.settings.get("name", name) != name
-        why = f"the study stays {name!r}, not {folder.settings['name']!r}" if other else ""
+        why = (
+            f"The study keeps its name {name!r} (folder: {folder.settings['name']!r})"
+            if other
+            else ""
+        )
         rows.append(_make_row("settings", read=len(folder.settings), reason=why))
     rows.append(_make_row("topics", **put_topics(session, study_id, folder.topics)))
     rows.append(_make_row("documents", **put_documents(session, study_id, folder.documents)))
@@ -72,7 +76,11 @@ def import_folder(
             rows.append(_make_row(f"{kind} {name}", kind=kind, read=frame.height, **{state: 1}))
     if folder.gold is not None:
         facts = put_gold(session, study_id, folder.gold)
-        reason = "their topic or document is not in the study" if facts["left_out"] else ""
+        reason = (
+            "Their topic or document is not in the study. Add it first."
+            if facts["left_out"]
+            else ""
+        )
         rows.append(_make_row("gold", reason=reason, **facts))
     return rows
 
@@ -91,7 +99,7 @@ def _import_settings(
         scale = values_read["scale"]
         values = [float(value) for value in scale["values"]]
         if any(value != int(value) for value in values):
-            raise DataError("the grades of a study are whole numbers; change scale.values")
+            raise DataError("`scale.values` must be whole numbers. Change the scale.")
         settings["grades"] = [
             {"value": int(value), "name": str(name), "definition": text}
             for value, name, text in zip(values, scale["names"], scale["definitions"], strict=True)

@@ -14,7 +14,7 @@ import polars as pl
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, DataError
+from venire.errors import BadSetting, DataError, UnknownName
 from venire.formats.judgment_lists import (
     write_opensearch_csv,
     write_opensearch_json,
@@ -28,13 +28,14 @@ from venire.pooling.base import Lists
 from venire.pooling.strategies import build_strategy
 from venire.server.store.judging import Campaign, Judgment
 from venire.server.store.session import Store
-from venire.server.store.studies import StudyFile, Topic
+from venire.server.store.studies import StudyFile
 from venire.server.store.work import Decision, Export, Job
 from venire.server.studies.files import read_runs
 from venire.server.studies.grades import read_grades, read_settled_qrels
 from venire.server.studies.judgments import read_judgments, write_raw
 from venire.server.studies.pools import find_current_pool
 from venire.server.studies.studies import get_study
+from venire.server.studies.topics import read_titles
 from venire.tables.qrels import Qrels
 
 EXPORT_KINDS = {
@@ -85,7 +86,7 @@ def export_study(
         Read in one snapshot, without a lock: people judge on while an export is made.
     study_id : str
     kinds : sequence of str
-        Of ``KINDS``.
+        Of ``EXPORT_KINDS``.
     target : Path
     grades_from : str
         See :func:`venire.server.studies.grades.read_grades`.
@@ -100,21 +101,23 @@ def export_study(
 
     Raises
     ------
-    BadSetting
+    UnknownName
         An unknown kind.
+    BadSetting
+        No kind.
     DataError
-        There is nothing to export; the target holds something.
+        There is nothing to export, or the target is not empty.
     """
     wanted = sorted(set(kinds))
     for kind in wanted:
         if kind not in EXPORT_KINDS:
-            raise BadSetting(f"an export is one of {', '.join(EXPORT_KINDS)}, not {kind!r}")
+            raise UnknownName("export kind", kind, EXPORT_KINDS)
     if not wanted:
-        raise BadSetting("name at least one kind of export")
+        raise BadSetting("must have at least one export kind (got none)", argument="kinds")
     if not any(kind.startswith("raw-") for kind in wanted):
         wanted.append("raw-csv")
     if target.exists() and (target.is_file() or any(target.iterdir())):
-        raise DataError(f"{target}: holds something; name a new folder or file")
+        raise DataError(f"{target} already exists and is not empty. Choose a new folder or file.")
     target.parent.mkdir(parents=True, exist_ok=True)
     # Beside the target, so that what is written is moved, and never half there.
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".export-") as place:
@@ -164,7 +167,7 @@ def _write_files(
     study = get_study(session, study_id)
     notes: list[str] = []
     qrels: Qrels | None = None
-    topics = _read_titles(session, study_id)
+    topics = read_titles(session, study_id)
     for kind in kinds:
         path = folder / _FILES[kind]
         if kind.startswith("raw-"):
@@ -203,12 +206,6 @@ def _find_adaptive_strategy(session: Session, study_id: str) -> str:
     return str(built["strategy"]) if built is not None and built.get("biased") else ""
 
 
-def _read_titles(session: Session, study_id: str) -> pl.DataFrame:
-    query = select(Topic.query_id, Topic.title).where(Topic.study_id == study_id)
-    rows = [tuple(row) for row in session.execute(query.order_by(Topic.position, Topic.id))]
-    return pl.DataFrame(rows, schema={"query_id": pl.String, "title": pl.String}, orient="row")
-
-
 def _encode_strata(session: Session, study_id: str, qrels: Qrels, notes: list[str]) -> bytes:
     """``topic 0 document stratum grade``: the pool drawn again, -1 where nobody judged.
 
@@ -216,26 +213,26 @@ def _encode_strata(session: Session, study_id: str, qrels: Qrels, notes: list[st
     """
     built = find_current_pool(session, study_id)
     if built is None or built.get("strategy") != "stratified":
-        raise DataError("only a pool made with the strategy stratified has strata")
+        raise DataError("The current pool has no strata. Build it with the strategy stratified.")
     settings = {key: value for key, value in built["settings"].items() if value not in (None, "")}
     runs = read_runs(session, study_id, settings.pop("runs", None))
     lists = Lists.of(runs, depth=settings.get("depth"))
-    first = StudySettings.of(get_study(session, study_id).settings).relevant_from
+    relevant_from = StudySettings.of(get_study(session, study_id).settings).relevant_from
     stratified = build_strategy("stratified", settings)
-    pool = stratified.pool(lists, relevant_from=first, seed=built["seed"])
+    pool = stratified.pool(lists, relevant_from=relevant_from, seed=built["seed"])
     frame = pool.frame.join(qrels.frame, on=["query_id", "doc_id"], how="left")
     left = qrels.frame.join(pool.frame, on=["query_id", "doc_id"], how="anti").height
     if left:
-        notes.append(f"{left:,} grades of pairs outside the strata left out of the five columns")
-    # A grade that came otherwise than by the draw would weigh as one that was drawn.
+        notes.append(f"{left:,} grades of pairs outside the strata were left out")
+    # A grade of an unsampled pair would get the weight of a sampled one.
     lucky = frame.filter(~pl.col("sampled") & pl.col("relevance").is_not_null()).height
     if lucky:
-        notes.append(f"{lucky:,} grades of pairs that were not drawn count as not judged")
+        notes.append(f"{lucky:,} grades of pairs that were not sampled count as unjudged")
     grade = pl.when("sampled").then(pl.col("relevance")).fill_null(-1)
     lines = frame.sort("query_id", "doc_id").select(
         "query_id", pl.lit("0").alias("iteration"), "doc_id", "stratum", grade.alias("relevance")
     )
-    write_qrels(qrels.frame, "qrels")  # the ids are ones that such files can say
+    write_qrels(qrels.frame, "qrels")  # refuse IDs that a qrels file cannot hold
     text = lines.write_csv(include_header=False, separator=" ", quote_style="never")
     return text.encode()
 

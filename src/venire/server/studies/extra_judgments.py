@@ -32,7 +32,7 @@ def raise_overlap(
     """
     campaign = get_campaign(session, campaign_id)
     if job is not None and count_requested(session, campaign.study_id, job) is not None:
-        raise Conflict("these judgments were asked for already; choose anew")
+        raise Conflict("These judgments were already requested. Choose pairs again.")
     wanted = set(pairs)
     rows = session.execute(
         select(Task.pair_id, Topic.query_id, Document.doc_id)

@@ -67,7 +67,7 @@ def read_runs(session: Session, study_id: str, names: Iterable[str] | None = Non
     """
     files = _read_files(session, study_id, "run", names)
     if not files:
-        raise DataError("the study has no runs yet; upload some on the Data page")
+        raise DataError("The study has no runs yet. Upload runs on the Data page.")
     frames = [read_parquet(content) for _, content in files]
     return Runs(pl.concat(frames, how="diagonal_relaxed"))
 
@@ -129,7 +129,7 @@ def remove_file(session: Session, study_id: str, kind: str, name: str) -> None:
         raise NotFound(kind, name)
     if kind == "vectors" and study.settings.get("grouping", {}).get("encoder") == name:
         raise Conflict(
-            f"the pools are grouped by the vectors {name}; choose another grouping first"
+            f"Vectors {name!r} are in use for grouping. Choose another grouping, then delete them."
         )
     session.delete(file)
 
@@ -143,7 +143,10 @@ def put_vectors(
     """Store vectors by the name of their encoder; return added, changed or unchanged."""
     if not len(vectors):
         reasons = "; ".join(vectors.notes[:3])
-        raise DataError(f"no document has a vector{': ' + reasons if reasons else ''}")
+        raise DataError(
+            f"No document of the study has a vector{': ' + reasons if reasons else '.'}",
+            hint="Check the document IDs in the file.",
+        )
     frame = pl.DataFrame(
         {
             "doc_id": list(vectors.ids),
@@ -173,7 +176,7 @@ def read_vectors(session: Session, study_id: str, name: str) -> tuple[Vectors, d
         )
     ).first()
     if row is None:
-        raise DataError(f"the study has no vectors of {name}; compute them on the Simulation page")
+        raise DataError(f"The study has no vectors {name!r}. Compute them on the Simulation page.")
     frame = read_parquet(row.content)
     ids = tuple(frame["doc_id"])
     vectors = Vectors(ids, frame["vector"].to_numpy(), name, tuple(map(str, row.notes)))

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from venire.errors import NotFound
-from venire.server.store.judging import Batch, Judgment
+from venire.server.store.judging import Judgment
 from venire.server.store.work import Decision
+from venire.server.studies.batches import count_rejections
 from venire.server.studies.campaigns import get_campaign
 
 
@@ -56,7 +57,7 @@ def compare_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]
     Judgments are all that were given, gold and rejected ones too; hours are of active work, None
     where no time is known.
     """
-    get_campaign(session, campaign_id)
+    campaign = get_campaign(session, campaign_id)
     forecast = forecast_of(session, campaign_id)
     if forecast is None:
         raise NotFound("forecast of the campaign", campaign_id)
@@ -65,15 +66,11 @@ def compare_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]
             Judgment.campaign_id == campaign_id, Judgment.label.is_not(None)
         )
     ).one()
-    decided, bad = session.execute(
-        select(func.count(), func.sum(case((Batch.valid.is_(True), 0), else_=1))).where(
-            Batch.campaign_id == campaign_id, Batch.kind == "work", Batch.valid.is_not(None)
-        )
-    ).one()
+    rejections = count_rejections(session, campaign.study_id).get(campaign_id)
     so_far = {
         "judgments": judgments,
         "hours": None if ms is None else int(ms) / 3_600_000,
-        "rejected": int(bad) / decided if decided else None,
+        "rejected": None if rejections is None else rejections.value,
     }
     return [
         {"what": what, "expected": forecast.get(what), "so_far": value}

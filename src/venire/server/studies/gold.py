@@ -32,8 +32,9 @@ def put_gold(
     if strange.height:
         row = strange.row(0, named=True)
         raise DataError(
-            f"gold of {row['query_id']} {row['doc_id']} has grade {row['relevance']:g}, "
-            f"which is not on the scale {', '.join(map(str, settings.values))}"
+            f"Gold {row['query_id']}/{row['doc_id']}: grade {row['relevance']:g} is not on the "
+            f"scale {', '.join(map(str, settings.values))}",
+            hint="Correct the grade, or change the scale of the study.",
         )
     pairs, left = ensure_pairs(session, study_id, frame)
     known = {

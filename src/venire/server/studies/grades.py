@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import polars as pl
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from venire.aggregation.majority import Majority
-from venire.errors import BadSetting, DataError, NotFound
+from venire.errors import DataError, NotFound, UnknownName
 from venire.formats.parquet import read_parquet
 from venire.server.store.work import Decision, Job, JobPart
 from venire.server.studies.files import read_qrels
@@ -34,8 +34,10 @@ def read_grades(session: Session, study_id: str, source: str = "adjudicated") ->
     ------
     NotFound
         No such job or qrels.
+    UnknownName
+        An unknown source.
     DataError
-        There is nothing to make grades of.
+        The source has no grades.
     """
     kind, _, name = source.partition(":")
     if kind == "job" and name:
@@ -43,23 +45,25 @@ def read_grades(session: Session, study_id: str, source: str = "adjudicated") ->
     if kind == "qrels" and name:
         return read_qrels(session, study_id, name)
     if source not in GRADE_SOURCES[:3]:
-        raise BadSetting(f"grades come from {', '.join(GRADE_SOURCES)}, not {source!r}")
+        raise UnknownName("source of grades", source, GRADE_SOURCES)
     settled = read_settled_qrels(session, study_id)
     if source == "settled":
         if not len(settled):
-            raise DataError("nothing was adjudicated yet")
+            raise DataError(
+                "No grade is adjudicated yet. Adjudicate pairs, or choose another source."
+            )
         return settled
     table = read_judgments(session, study_id)
     votes = None if not len(table) else Majority().fit(table).qrels()
     if source == "majority" or not len(settled):
         if votes is None:
-            raise DataError("there are no judgments that count yet")
+            raise DataError("No judgment counts yet. Wait until a batch is accepted.")
         return votes
     if votes is None:
         return settled
     rest = votes.frame.join(settled.frame, on=["query_id", "doc_id"], how="anti")
     changed = votes.frame.height - rest.height
-    note = f"{settled.frame.height:,} adjudicated grades, {changed:,} of them over a majority"
+    note = f"{settled.frame.height:,} adjudicated grades; {changed:,} replace a majority vote"
     return Qrels(pl.concat([rest, settled.frame]), (*votes.notes, note))
 
 
@@ -70,30 +74,21 @@ def read_job_grades(session: Session, study_id: str, job_id: str) -> Qrels:
         raise NotFound("aggregate job", job_id)
     part = session.get(JobPart, (job_id, "items.parquet"))
     if part is None:
-        raise DataError(f"the job {job_id} has no grades: it is {job.state}")
+        raise DataError(
+            f"Job {job_id} has no grades yet (state: {job.state}). Wait until it is done, or "
+            "choose another source."
+        )
     items = read_parquet(part.content)
     return Qrels.of(items.select("query_id", "doc_id", pl.col("mode").alias("relevance")))
 
 
 def read_settled_qrels(session: Session, study_id: str) -> Qrels:
     """Return the adjudicated grades: the last decision per pair, unless withdrawn."""
-    last = (
-        select(func.max(Decision.seq).label("seq"))
-        .where(Decision.study_id == study_id, Decision.kind == "grade")
-        .group_by(Decision.subject)
-        .subquery()
-    )
-    rows = session.execute(
-        select(Decision.subject, Decision.facts)
-        .join(last, last.c.seq == Decision.seq)
-        .where(Decision.verdict != "withdrawn")
-        .order_by(Decision.seq)
-    ).all()
-    ids = {int(subject): int(facts["grade"]) for subject, facts in rows}
-    names = read_pair_names(session, study_id, list(ids))
+    grades = read_settled_grades(session, study_id)
+    names = read_pair_names(session, study_id, list(grades))
     return Qrels(
         pl.DataFrame(
-            [(*names[pair], grade) for pair, grade in ids.items() if pair in names],
+            [(*names[pair], grade) for pair, grade in grades.items() if pair in names],
             schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Int64},
             orient="row",
         )
@@ -114,5 +109,6 @@ def read_settled_grades(
         if verdict == "withdrawn":
             grades.pop(int(subject), None)
         else:
+            grades.pop(int(subject), None)  # so that pairs are in the order of their last decision
             grades[int(subject)] = int(facts["grade"])
     return grades

@@ -80,7 +80,7 @@ def _list_gold(session: Session, pairs: list[int], names: dict[int, str]) -> lis
         _make_row(
             None,
             "gold",
-            f"gold, grade {gold.grade}" + ("" if gold.active else ", no longer used"),
+            f"gold, grade {gold.grade}" + ("" if gold.active else " (inactive)"),
             gold.id,
             doc_id=names[gold.pair_id],
             facts={"grade": gold.grade, "note": gold.note, "active": gold.active},
@@ -109,15 +109,15 @@ def _list_leases(
             "batch_id": batch.id,
             "campaign": campaign,
         }
-        shown = "shown as gold" if lease.gold_grade is not None else "given out"
+        action = "assigned as gold" if lease.gold_grade is not None else "assigned"
         facts = {"kind": batch.kind, "position": lease.position, "gold": lease.gold_grade}
         rows.append(
             _make_row(
-                batch.opened_at, "lease", f"{shown} in a batch", lease.id, facts=facts, **values
+                batch.opened_at, "lease", f"{action} in a batch", lease.id, facts=facts, **values
             )
         )
         if lease.state in ("expired", "returned") and lease.ended_at is not None:
-            text = "time ran out" if lease.state == "expired" else "given back unjudged"
+            text = "time expired" if lease.state == "expired" else "returned without judgment"
             rows.append(_make_row(lease.ended_at, "ended", text, lease.id, **values))
     return rows
 
@@ -165,7 +165,7 @@ def _list_judgments(
             _make_row(
                 judgment.judged_at,
                 "judgment",
-                f"{text}" + ("" if stands else ", no longer stands"),
+                f"{text}" + ("" if stands else " (replaced)"),
                 judgment.seq,
                 doc_id=names[judgment.pair_id],
                 who=name,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, Conflict, NotFound
+from venire.errors import BadSetting, Conflict, NotFound, UnknownName
 from venire.server.store.base import now
 from venire.server.store.judging import Campaign
 from venire.server.store.people import ROLES, Invitation, Membership, User
@@ -53,11 +53,13 @@ def create_invitation(
     Without, it lets in one person, once.
     """
     if role not in ROLES:
-        raise BadSetting(f"a role is one of {', '.join(ROLES)}, not {role!r}")
+        raise UnknownName("role", role, ROLES)
     if campaign_id is not None:
         get_campaign(session, campaign_id, study_id)
         if role != "annotator":
-            raise BadSetting("a campaign link lets in annotators only")
+            raise BadSetting(
+                f"must be annotator for a campaign link (got {role})", argument="role", value=role
+            )
     return _add_invitation(
         session,
         kind="person" if campaign_id is None else "campaign",
@@ -83,12 +85,12 @@ def find_invitation(session: Session, secret: str, *, lock: bool = False) -> Inv
     query = select(Invitation).where(Invitation.token_hash == hash_secret(secret))
     invitation = session.scalar(query.with_for_update() if lock else query)
     if invitation is None or invitation.revoked_at is not None:
-        why = "this link leads nowhere: a part of it is missing, or it was taken back"
-        raise NotFound("invitation", "", f"{why}; ask for a new one")
+        reason = "This link is incomplete or was revoked. Ask for a new link."
+        raise NotFound("invitation", "", reason)
     if invitation.used_at is not None and invitation.kind != "campaign":
-        raise Conflict("this link was used already; sign in, or ask for a new one")
+        raise Conflict("This link was already used. Sign in, or ask for a new link.")
     if invitation.expires_at < now():
-        raise Conflict("this link has run out; ask for a new one")
+        raise Conflict("This link has expired. Ask for a new link.")
     return invitation
 
 
@@ -96,7 +98,7 @@ def accept_invitation(session: Session, secret: str, name: str, login: str, pass
     """Create an account by an invitation; the link cannot be used again."""
     invitation = find_invitation(session, secret, lock=True)
     if invitation.kind == "campaign":
-        raise Conflict("this link is for workers of a crowd platform")
+        raise Conflict("This link is for workers of a crowd platform. Open it from the platform.")
     user = create_user(session, name, login, password, may_create=invitation.role == "owner")
     invitation.used_at = now()
     if invitation.study_id is not None:
@@ -118,9 +120,9 @@ def join_study(session: Session, secret: str, user_id: str) -> str | None:
     """Add a user with an account to a study by an invitation; return the ID of the study."""
     invitation = find_invitation(session, secret, lock=True)
     if invitation.kind != "person" or invitation.study_id is None:
-        raise Conflict("this link makes a new account; open it where nobody is signed in")
+        raise Conflict("This link creates a new account. Sign out, then open it again.")
     if (role := find_role(session, invitation.study_id, user_id)) is not None:
-        raise Conflict(f"you are in this study already, as {role}; the link can go to others")
+        raise Conflict(f"You are already in this study (role: {role}). Give the link to others.")
     session.add(Membership(study_id=invitation.study_id, user_id=user_id, role=invitation.role))
     invitation.used_at = now()
     session.flush()
@@ -135,14 +137,16 @@ def admit_worker(session: Session, secret: str, worker_id: str) -> tuple[User, s
         or invitation.campaign_id is None
         or invitation.study_id is None
     ):
-        raise Conflict("this link is for one person, not for a crowd platform")
+        raise Conflict(
+            "This link is for one person. Ask the owner for the campaign link for platforms."
+        )
     if not worker_id.strip() or len(worker_id) > 200:
-        raise BadSetting("the platform gave no worker id; open the link from the platform")
+        raise BadSetting("The link has no worker ID. Open it from the platform.")
     if _PLACEHOLDER.fullmatch(worker_id.strip()):
         raise BadSetting(
-            f"this link has {worker_id.strip()!r} where your worker id should be: the platform did "
-            "not fill it in. Open the task from the platform; if it says this again, tell the "
-            "requester that the link must be entered where the platform fills in such placeholders"
+            f"The link has {worker_id.strip()!r} in place of your worker ID. Open the task from "
+            "the platform. If this happens again, tell the requester that the platform does not "
+            "replace placeholders where the link is entered."
         )
     campaign = get_campaign(session, invitation.campaign_id)
     return ensure_worker(session, campaign, worker_id), campaign.id

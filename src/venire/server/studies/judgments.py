@@ -201,7 +201,7 @@ def write_raw(session: Session, study_id: str, path: Path, campaign_id: str | No
     Memory does not grow with the number of judgments.
     """
     if path.suffix not in (".csv", ".jsonl", ".parquet"):
-        raise BadSetting(f"{path}: the ending says the format: .csv .jsonl .parquet")
+        raise BadSetting(f"{path}: unknown file extension. Choose .csv, .jsonl or .parquet.")
     if path.suffix == ".parquet":
         return _write_parquet(read_raw(session, study_id, campaign_id), path)
     rows = 0

@@ -40,7 +40,7 @@ def store_pictures(
     if not paths or (media is not None and folder.root == media):
         return folder
     if media is None or folder.root is None:
-        raise DataError("the folder has pictures: say where their copies are to be kept")
+        raise DataError("The folder has images. Pass the folder where their copies are stored.")
     keys: dict[str, str] = {}
     faults: list[Entry] = []
     for number, path in enumerate(paths, 1):
@@ -81,8 +81,8 @@ def store_picture(content: bytes, media: Path) -> str:
             with Image.open(io.BytesIO(content), formats=list(_SUFFIX)) as opened:
                 if opened.width * opened.height > MAX_PIXELS:
                     raise DataError(
-                        f"has {opened.width:,} x {opened.height:,} pixels; at most "
-                        f"{MAX_PIXELS / 1e6:.0f} million are taken"
+                        f"must have at most {MAX_PIXELS / 1e6:.0f} million pixels "
+                        f"(got {opened.width:,} x {opened.height:,}). Make the image smaller."
                     )
                 kind = opened.format or "PNG"
                 opened.load()
@@ -100,9 +100,9 @@ def store_picture(content: bytes, media: Path) -> str:
                     _write_file(place / name, content)
     except (UnidentifiedImageError, OSError, SyntaxError, EOFError) as error:
         known = ", ".join(_SUFFIX)
-        raise DataError(f"cannot be read as one of {known}: {error}") from None
+        raise DataError(f"cannot be read as an image ({error}). Use {known}.") from None
     except Image.DecompressionBombError as error:
-        raise DataError(f"has too many pixels: {error}") from None
+        raise DataError(f"has too many pixels ({error}). Make the image smaller.") from None
     return f"{key[:2]}/{name}"
 
 

@@ -54,7 +54,7 @@ def choose_pool(
         pool, facts = _choose_from_runs(session, study_id, name, settings, seed)
         frame = pool.to_judge.select("query_id", "doc_id", pl.col("order").alias("rank"))
     if frame.is_empty():
-        raise DataError("this would choose no pair at all")
+        raise DataError("The pool would be empty. Change the settings of the pool.")
     topics = frame["query_id"].n_unique()
     facts = {
         "strategy": name,
@@ -70,7 +70,10 @@ def _choose_all(session: Session, study_id: str) -> pl.DataFrame:
     size = count_contents(session, study_id)
     pairs = size["topics"] * size["documents"]
     if pairs > 1_000_000:
-        raise DataError(f"all topics with all documents are {pairs:,} pairs; choose a strategy")
+        raise DataError(
+            f"All topics with all documents are {pairs:,} pairs (at most 1,000,000). Choose "
+            "another strategy."
+        )
     topics = session.scalars(
         select(Topic.query_id).where(Topic.study_id == study_id).order_by(Topic.position)
     )
@@ -126,8 +129,8 @@ def build_pool(
     ]
     if not chosen:
         raise DataError(
-            "none of the chosen pairs has its topic and its document in the study; "
-            "import topics and documents first"
+            "No pair of the pool has its topic and document in the study. Upload topics and "
+            "documents first."
         )
     session.execute(
         update(Pair)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from venire.errors import Conflict, DataError, NotFound
+from venire.errors import BadSetting, Conflict, NotFound
 from venire.formats.study_settings import StudySettings
 from venire.server.store.judging import Campaign, Judgment, Task
 from venire.server.store.people import Membership
@@ -27,7 +27,7 @@ def create_study(
 ) -> Study:
     """Create a study; the account that creates it is its owner."""
     if not name.strip():
-        raise DataError("a study needs a name")
+        raise BadSetting("is empty. Enter a name for the study.", argument="name")
     checked = StudySettings.of(settings or {})
     study = Study(
         name=name.strip()[:200],
@@ -58,7 +58,7 @@ def find_study(session: Session, name: str) -> Study:
         raise NotFound("study", name)
     if len(studies) > 1:
         ids = ", ".join(study.id for study in studies)
-        raise Conflict(f"{len(studies)} studies are called {name!r}; name one by its id: {ids}")
+        raise Conflict(f"{len(studies)} studies are named {name!r}. Choose one by its ID: {ids}.")
     return studies[0]
 
 
@@ -122,7 +122,10 @@ def change_study(
         before = StudySettings.of(study.settings)
         after = StudySettings.of({**before.to_dict(), **settings})
         if after.values != before.values and _has_judgments(session, study_id):
-            raise Conflict("the study has judgments: the values of its grades can no longer change")
+            raise Conflict(
+                "The study has judgments, so the values of its grades cannot change. Keep the "
+                f"values {', '.join(map(str, before.values))}."
+            )
         _check_gold(session, study_id, after)
         study.settings = after.to_dict()
     if name is not None and name.strip():
@@ -151,9 +154,9 @@ def _check_gold(session: Session, study_id: str, after: StudySettings) -> None:
     ).all()
     if grades:
         raise Conflict(
-            f"{len(grades)} gold of this study have a grade that is not on the scale "
-            f"{', '.join(map(str, after.values))}: {', '.join(map(str, dict.fromkeys(grades)))}; "
-            "keep these grades, or put the gold in again with others first"
+            f"{len(grades)} gold documents have a grade that is not on the scale "
+            f"{', '.join(map(str, after.values))}: {', '.join(map(str, dict.fromkeys(grades)))}. "
+            "Keep these grades, or upload the gold again with other grades first."
         )
 
 

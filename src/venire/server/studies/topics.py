@@ -76,7 +76,8 @@ def find_topic(session: Session, study_id: str, query_id: str) -> Topic:
 
 
 def read_titles(session: Session, study_id: str) -> pl.DataFrame:
-    """Return the titles of the topics: ``query_id, title``."""
-    rows = session.execute(select(Topic.query_id, Topic.title).where(Topic.study_id == study_id))
+    """Return the titles of the topics, in the order of the study: ``query_id, title``."""
+    query = select(Topic.query_id, Topic.title).where(Topic.study_id == study_id)
+    rows = session.execute(query.order_by(Topic.position, Topic.id))
     schema = {"query_id": pl.String, "title": pl.String}
     return pl.DataFrame([tuple(row) for row in rows], schema=schema, orient="row")

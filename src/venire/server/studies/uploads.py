@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, DataError
+from venire.errors import DataError, UnknownName
 from venire.formats import read_qrels, read_runs
 from venire.formats.collection import note_blank, read_documents, read_topics
 from venire.formats.run_files import name_by_file
@@ -37,7 +37,7 @@ def import_upload(session: Session, study_id: str, kind: str, path: Path, name: 
     """
     get_study(session, study_id)
     if kind not in UPLOAD_KINDS:
-        raise BadSetting(f"a file is {', '.join(UPLOAD_KINDS)}, not {kind!r}")
+        raise UnknownName("kind of file", kind, UPLOAD_KINDS)
     plain = Path(name).name[:200] or kind
     report: Report = {"kind": kind, "name": plain, "notes": []}
     counts = dict.fromkeys(("added", "changed", "unchanged", "left_out"), 0)
@@ -48,7 +48,8 @@ def import_upload(session: Session, study_id: str, kind: str, path: Path, name: 
     if report["left_out"]:
         report["notes"] = [
             *notes,
-            f"{report['left_out']:,} rows left out: their topic or document is not in the study",
+            f"{report['left_out']:,} rows left out: Their topic or document is not in the study. "
+            "Add it, then upload the file again.",
         ]
     if kind == "gold":
         sync_study(session, study_id)
@@ -63,8 +64,8 @@ def _read_table(
     packed = next((ending for ending in _PACKED if lower.endswith(ending)), "")
     if not lower.removesuffix(packed).endswith(_ENDINGS):
         raise DataError(
-            f"{name}: {kind} must be one of {', '.join(_ENDINGS)}, optionally packed with "
-            f"{', '.join(_PACKED)}"
+            f"{name}: unknown file extension for {kind}. Use {', '.join(_ENDINGS)}, optionally "
+            f"compressed ({', '.join(_PACKED)})."
         )
     if kind == "topics":
         topics = read_topics(path, name=name)

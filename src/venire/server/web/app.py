@@ -80,9 +80,9 @@ def create_app(
     app.mount("/static", StaticFiles(directory=WEB_FOLDER / "static"), name="static")
     for router in (sign_in.router, judge.router, *pages.routers, *api.routers):
         app.include_router(router)
-    app.add_exception_handler(VenireError, _known)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(VenireError, _answer_error)
+    app.add_exception_handler(RequestValidationError, _answer_malformed)
+    app.add_exception_handler(HTTPException, _answer_http)
     return app
 
 
@@ -99,7 +99,7 @@ def _answer(
     return JSONResponse({"error": message, "code": code, "facts": dict(facts or {})}, status)
 
 
-async def _known(request: Request, error: Exception) -> Response:
+async def _answer_error(request: Request, error: Exception) -> Response:
     if isinstance(error, NotAllowed):
         if error.sign_in and "text/html" in request.headers.get("accept", ""):
             query = f"?{request.url.query}" if request.url.query else ""
@@ -113,17 +113,20 @@ async def _known(request: Request, error: Exception) -> Response:
     return _answer(request, status, message, error.code, error.facts)
 
 
-async def _malformed(request: Request, error: Exception) -> Response:
+async def _answer_malformed(request: Request, error: Exception) -> Response:
     first = error.errors()[0] if isinstance(error, RequestValidationError) else {}
     where = ".".join(str(part) for part in first.get("loc", ())[1:])
-    message = f"{where}: {first.get('msg', 'not understood')}"
+    message = f"{where}: {first.get('msg', 'malformed request')}"
     return _answer(request, 422, message, "malformed", {"argument": where})
 
 
-async def _http(request: Request, error: Exception) -> Response:
+async def _answer_http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    words = {404: "there is nothing at this address", 405: "this address does not take that"}
-    message = words.get(status, str(getattr(error, "detail", "")))
+    sentences = {
+        404: "Page not found. Check the address.",
+        405: "This address does not accept this method.",
+    }
+    message = sentences.get(status, str(getattr(error, "detail", "")))
     answer = _answer(request, status, message, f"http-{status}")
     answer.headers.update(getattr(error, "headers", None) or {})
     return answer

@@ -52,7 +52,7 @@ class Guard:
             await JSONResponse({"error": refusal[1]}, refusal[0])(scope, receive, answer)
             return
         limit = _limit(scope)
-        await self.app(scope, _limited(receive, limit), answer)
+        await self.app(scope, _limit_body(receive, limit), answer)
 
 
 _UPLOAD = re.compile(r"/api/studies/(?:import|[^/]+/uploads/[^/]+)")
@@ -69,7 +69,7 @@ def _refusal(scope: Scope, headers: Headers) -> tuple[int, str] | None:
     limit = _limit(scope)
     length = headers.get("content-length", "")
     if length.isdigit() and int(length) > limit:
-        return 413, f"the request is longer than {limit:,} bytes"
+        return 413, f"The request must be at most {limit:,} bytes. Send less data."
     if headers.get("authorization", "").lower().startswith("bearer "):
         return None
     site = headers.get("sec-fetch-site")
@@ -81,20 +81,20 @@ def _refusal(scope: Scope, headers: Headers) -> tuple[int, str] | None:
     return 403, _ELSEWHERE
 
 
-_ELSEWHERE = "this request comes from another site; open the page here and try again"
+_ELSEWHERE = "This request came from another site. Open the page on this server and try again."
 
 
 class TooLong(HTTPException):
     """The body of a request went past its limit while it was read."""
 
     def __init__(self) -> None:
-        super().__init__(413, "the request is too long")
+        super().__init__(413, "The request is too large. Send less data.")
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
+def _limit_body(receive: Receive, limit: int) -> Receive:
     read = 0
 
-    async def limited() -> Message:
+    async def receive_limited() -> Message:
         nonlocal read
         message = await receive()
         read += len(message.get("body", b""))
@@ -102,7 +102,7 @@ def _limited(receive: Receive, limit: int) -> Receive:
             raise TooLong
         return message
 
-    return limited
+    return receive_limited
 
 
 def _with_headers(send: Send, path: str) -> Callable[[Message], Awaitable[None]]:

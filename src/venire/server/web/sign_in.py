@@ -46,9 +46,9 @@ def sign_in(
     password: Annotated[str, Body()],
 ) -> Response:
     """Sign in, and set a new session cookie."""
-    with request.app.state.tries.counted(request, login), store.reading() as session:
+    with request.app.state.tries.count_try(request, login), store.reading() as session:
         user = accounts.check_password(session, login, password)
-    return _signed(request, store, user.id, user.name)
+    return _start_session(request, store, user.id, user.name)
 
 
 @router.post("/sign-out", include_in_schema=False)
@@ -94,7 +94,7 @@ def accept(
     user = store.write(
         lambda session: invitations.accept_invitation(session, secret, name, login, password)
     )
-    return _signed(request, store, user.id, user.name)
+    return _start_session(request, store, user.id, user.name)
 
 
 @router.post("/invite/{secret}/join", include_in_schema=False)
@@ -152,7 +152,7 @@ def work(request: Request, user: CurrentUser, session: ReadSession) -> HTMLRespo
     return render_page("work.html", request, user=user, rows=rows, codes=codes)
 
 
-def _signed(request: Request, store: AppStore, user_id: str, name: str) -> Response:
+def _start_session(request: Request, store: AppStore, user_id: str, name: str) -> Response:
     secret = store.write(lambda session: accounts.sign_in(session, user_id))
     response = JSONResponse({"name": name, "next": "/"})
     set_cookie(response, request, secret)

@@ -31,7 +31,7 @@ class Tries:
         self._lock = threading.Lock()
 
     @contextmanager
-    def counted(self, request: Request, login: str) -> Iterator[None]:
+    def count_try(self, request: Request, login: str) -> Iterator[None]:
         """Wrap the check of a password: refuse too many tries, and count wrong passwords.
 
         A try counts from its start, so that many at once are not more than one after another.

@@ -42,7 +42,7 @@ def change_password(
     request: Request, user: CurrentUser, store: AppStore, form: PasswordChange
 ) -> Response:
     """Change your password; your other browsers are signed out."""
-    with request.app.state.tries.counted(request, user.id):
+    with request.app.state.tries.count_try(request, user.id):
         store.write(lambda session: accounts.change_password(session, user.id, form.old, form.new))
     response = JSONResponse({"changed": True})
     set_cookie(response, request, store.write(lambda s: accounts.sign_in(s, user.id)))

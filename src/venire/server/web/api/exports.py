@@ -22,7 +22,7 @@ router = APIRouter(prefix="/api/studies/{study_id}", tags=["exports"])
 _EXPORT = {"export_id": "e1", "kinds": ["qrels", "raw-csv"], "made_at": "2026-01-05T09:30:00Z"}
 
 
-def kept(request: Request, export_id: str) -> Path:
+def archive_path(request: Request, export_id: str) -> Path:
     """Return the path of the archive of an export."""
     folder: Path = request.app.state.exports
     return folder / f"{export_id}.zip"
@@ -36,7 +36,7 @@ def export_view(request: Request, export: Any) -> dict[str, Any]:
         "settings": export.settings,
         "manifest": export.manifest,
         "made_at": export.made_at,
-        "kept": kept(request, export.id).is_file(),
+        "kept": archive_path(request, export.id).is_file(),
     }
 
 
@@ -53,7 +53,7 @@ def make_export(
     request: Request, owner: CurrentOwner, store: AppStore, form: NewExport
 ) -> dict[str, Any]:
     """Create an export with all raw judgments and a manifest."""
-    folder = kept(request, "x").parent
+    folder = archive_path(request, "x").parent
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as place:
         path = Path(place) / "export.zip"
@@ -66,7 +66,7 @@ def make_export(
             campaign_id=form.campaign_id or None,
             by=owner.user.id,
         )
-        path.replace(kept(request, made.id))
+        path.replace(archive_path(request, made.id))
     return export_view(request, made)
 
 
@@ -76,7 +76,7 @@ def download_export(
 ) -> FileResponse:
     """Download the archive of an export."""
     export_ids = [made.id for made in exports.list_exports(session, member.study_id)]
-    path = kept(request, export_id)
+    path = archive_path(request, export_id)
     if export_id not in export_ids or not path.is_file():
         raise NotFound("export", export_id)
     return FileResponse(path, media_type="application/zip", filename=f"export-{export_id}.zip")

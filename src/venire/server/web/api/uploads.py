@@ -40,7 +40,7 @@ def on_disk(file: UploadFile, name: str = "upload") -> Iterator[Path]:
 
 
 @contextmanager
-def unpacked(file: UploadFile) -> Iterator[StudyFolder]:
+def open_folder(file: UploadFile) -> Iterator[StudyFolder]:
     """Read a zip archive as a study folder; malicious archives are refused.
 
     Errors name the archive as it was uploaded, and the files in it.
@@ -61,7 +61,7 @@ def import_study(
             "Your account cannot create studies. Ask the owner of this server.",
             code="may-not-create",
         )
-    with unpacked(file) as folder:
+    with open_folder(file) as folder:
         name = str(folder.settings.get("name") or Path(file.filename or "study").stem)
         media = request.app.state.media
         stored = store_pictures(folder, media)
@@ -80,7 +80,7 @@ def upload_folder(
 ) -> dict[str, Any]:
     """Put a folder in a zip archive into the study; nothing that is there is removed."""
     media = request.app.state.media
-    with unpacked(file) as folder:
+    with open_folder(file) as folder:
         stored = store_pictures(folder, media)
         rows = store.write(
             lambda s: import_folder(s, owner.study_id, stored, media=media, by=owner.user.id)

@@ -23,7 +23,7 @@ Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
 QUEUE = 50
 
 
-def shown(session: ReadSession, study_id: str, doc_id: str, query: str) -> dict[str, Any]:
+def view_document(session: ReadSession, study_id: str, doc_id: str, query: str) -> dict[str, Any]:
     """Return the content of a document as annotators see it, for the page's script."""
     settings = StudySettings.of(get_study(session, study_id).settings)
     document = documents.find_document(session, study_id, doc_id)
@@ -47,7 +47,7 @@ def adjudication_page(
     detail = document = topic = None
     if chosen is not None:
         detail = adjudication.read_details(session, member.study_id, chosen)
-        document = shown(session, member.study_id, detail["doc_id"], detail["topic"])
+        document = view_document(session, member.study_id, detail["doc_id"], detail["topic"])
         topic = topics.find_topic(session, member.study_id, detail["query_id"])
     ids = [row["pair_id"] for row in rows]
     after = ids[ids.index(chosen) + 1 :] if chosen in ids else ids
@@ -102,7 +102,7 @@ def document_page(
         session,
         "data",
         found=document_row,
-        document=shown(session, member.study_id, doc_id, query),
+        document=view_document(session, member.study_id, doc_id, query),
         pairs=topic_pairs,
         topic=topic,
         events=read_history(session, member.study_id, query_id, doc_id) if query_id else [],
