@@ -57,7 +57,7 @@ def test_a_scale_must_keep_the_grades_of_gold(world, ada):
 
     refused = grades(0, 1)
     assert refused.status_code == 409
-    assert "1 gold documents have a grade" in refused.json()["error"]
+    assert "1 gold document with a grade" in refused.json()["error"]
     assert "scale 0, 1: 2" in refused.json()["error"]
     sent(grades(0, 1, 2, 5))
     sent(ada.post(f"{to}/uploads/gold", files=file("gold.qrels", "1 0 a 5\n")))

@@ -42,7 +42,7 @@ def test_a_study_from_nothing_to_its_export(venire_json, venire, tmp_path, study
     venire_json("study", "export", "Winds", "--kind", "study", "-o", out, "--database", study)
     venire_json("study", "new", "Again", "--database", study)
     back = venire_json("study", "import", "Again", out, "--database", study)["rows"]
-    assert any("stays 'Again'" in row["reason"] for row in back)
+    assert any("keeps its name 'Again'" in row["reason"] for row in back)
     store = Store.at(study)
     with store.reading() as session:
         hashes = session.execute(select(StudyFile.name, StudyFile.sha256)).all()
