@@ -117,7 +117,7 @@ def test_settling_labels():
 def test_wrong_input_is_told(known, crowd):
     with pytest.raises(DataError, match="no pair has 16 judgments"):
         annotators_needed(crowd, known.runs, most=16)
-    with pytest.raises(BadSetting, match="give runs"):
+    with pytest.raises(BadSetting, match="Neither runs nor known grades are set"):
         annotators_needed(crowd)
     with pytest.raises(BadSetting, match="rule"):
         annotators_needed(crowd, known.runs, rule="median")
