@@ -25,7 +25,7 @@ LONGEST = (
     "test_many_annotators.py",
     "test_grouped_page.py",
     "test_ordinal_mixture.py",
-    "test_jobs.py",
+    "test_queue.py",
     "test_minimax_entropy.py",
     "test_simulate_grouping.py",
     "test_aggregation_data.py",

@@ -341,7 +341,7 @@ class Letters:
 @pytest.fixture
 def letters(monkeypatch):
     made = Letters()
-    monkeypatch.setattr(encode, "named", lambda name: made)
+    monkeypatch.setattr(encode, "load_encoder", lambda name: made)
     monkeypatch.setattr(encode, "SAVE_SECONDS", -1.0)
     monkeypatch.setattr("venire.grouping.encoders.BATCH", 10)
     return made
