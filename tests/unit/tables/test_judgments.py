@@ -600,7 +600,7 @@ def test_odd_ids_survive_writing(tmp_path, ending, text):
     judgments = Judgments.of(data(doc_id=[text, "b", "c"]))
     path = tmp_path / f"out{ending}"
     if ending == ".tsv" and set(text) & set("\t\r\n"):
-        with pytest.raises(DataError, match="cannot say"):
+        with pytest.raises(DataError, match="which TSV cannot store"):
             judgments.write(path)
         return
     judgments.write(path)
