@@ -145,6 +145,6 @@ def test_a_written_run_reads_back_the_same(tmp_path):
     found = cranfield()
     runs = search_documents(found.documents, found.topics, ["coordination"], ties="file-order")
     runs.write(tmp_path / "coordination.run")
-    again = Runs.read(tmp_path / "coordination.run").ranked(ties="file-order")
+    again = Runs.read(tmp_path / "coordination.run").with_ranks(ties="file-order")
     mine = lists().frame.filter(pl.col("run_id") == "coordination")
     assert again["doc_id"].equals(mine["doc_id"])

@@ -80,7 +80,7 @@ def cranfield():
 def test_next_best_judgment_saves_a_quarter(cranfield):
     """Spam as in trec-rf10: 39% of the judgments, by the ordinal mixture."""
     qrels, runs = cranfield
-    pool = runs.ranked().filter(pl.col("rank") <= 10).select("query_id", "doc_id").unique()
+    pool = runs.with_ranks().filter(pl.col("rank") <= 10).select("query_id", "doc_id").unique()
     for by in ("ranking", "grade"):
         rows = []
         for seed in range(6):

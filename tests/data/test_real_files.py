@@ -120,7 +120,7 @@ def test_dl19_sizes():
 
 
 def test_dl19_pool():
-    top = [runs.ranked().filter(pl.col("rank") <= 10) for runs in dl19_runs()]
+    top = [runs.with_ranks().filter(pl.col("rank") <= 10) for runs in dl19_runs()]
     pool = pl.concat(top).select("query_id", "doc_id").unique()
     assert pool.height == 2_495
     assert pool.join(dl19_qrels().frame, on=["query_id", "doc_id"]).height == 2_494
@@ -135,7 +135,7 @@ def test_dl19_ranks_are_by_floats_except_in_three_lists():
         for line in gzip.decompress(path.read_bytes()).decode().splitlines():
             query, _, doc, rank, _, _ = line.split()
             ranks.setdefault(query, []).append((int(rank), doc))
-        ours = runs.ranked().group_by("query_id").agg("doc_id").iter_rows()
+        ours = runs.with_ranks().group_by("query_id").agg("doc_id").iter_rows()
         differ += sum([doc for _, doc in sorted(ranks[query])] != docs for query, docs in ours)
     assert differ == 3
 

@@ -52,8 +52,8 @@ def test_export_and_import_give_the_same_study(name, tmp_path):
     assert again.topics.equals(study.topics.sort("query_id"))
     assert again.documents.equals(study.documents.sort("doc_id"))
     for run, table in study.runs.items():
-        ranked = table.ranked(ties="file-order")
-        assert again.runs[run].ranked(ties="file-order").equals(ranked)
+        ranked = table.with_ranks(ties="file-order")
+        assert again.runs[run].with_ranks(ties="file-order").equals(ranked)
     assert {key: one.to_dict() for key, one in again.qrels.items()} == {
         key: one.to_dict() for key, one in study.qrels.items()
     }

@@ -74,14 +74,14 @@ def test_trec_runs_written_and_read_rank_the_same(found, name):
     runs = Runs.of(pl.DataFrame(rows, schema=columns, orient="row"))
     again = written_and_read(runs, ".run")
     for ties in ("trec", "docid-ascending", "file-order"):
-        assert again.ranked(ties=ties).rows() == runs.ranked(ties=ties).rows()
+        assert again.with_ranks(ties=ties).rows() == runs.with_ranks(ties=ties).rows()
 
 
 @SETTINGS
 @given(st.dictionaries(anything, st.sampled_from([0.0, -0.0, 1.0, -1.5]), min_size=1))
 def test_ranking_is_by_score_then_by_bytes_falling(found):
     expected = sorted(found, key=lambda doc: (found[doc], doc.encode()), reverse=True)
-    assert Runs.from_dict({"q": found}).ranked()["doc_id"].to_list() == expected
+    assert Runs.from_dict({"q": found}).with_ranks()["doc_id"].to_list() == expected
 
 
 @SETTINGS

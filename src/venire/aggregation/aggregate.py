@@ -22,7 +22,7 @@ from venire.settings import check_seed
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,15 +217,15 @@ def _load_gold(
 
 
 def _describe_truth(truth: Truth) -> list[str]:
-    pairs = counted(truth.items, "known pair")
-    queries = counted(truth.queries, "query", "queries")
+    pairs = express(truth.items, "known pair")
+    queries = express(truth.queries, "query", "queries")
     return [*truth.notes, f"scored on {pairs} of {queries}"]
 
 
 def _describe_tables(table: Judgments, gold: Qrels | None) -> list[str]:
     notes = [
-        f"{counted(len(table), 'judgment')}, {counted(table.codes.n_annotators, 'annotator')}, "
-        f"{counted(table.codes.n_items, 'item')}",
+        f"{express(len(table), 'judgment')}, {express(table.codes.n_annotators, 'annotator')}, "
+        f"{express(table.codes.n_items, 'item')}",
         *table.notes,
         *(gold.notes if gold is not None else ()),
     ]

@@ -17,7 +17,7 @@ from venire.engine import Engine
 from venire.progress import Progress, silent
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +108,7 @@ class BinaryDecomposition(loop.IterativeModel):
         contradictions = int(np.sum(np.any(np.diff(above, axis=1) > 1e-9, axis=1)))
         remarks = list(notes)
         if contradictions:
-            remarks.append(f"answers contradict each other for {counted(contradictions, 'item')}")
+            remarks.append(f"answers contradict each other for {express(contradictions, 'item')}")
         remarks += [
             f"above {scale.names[k]}: {note}"
             for k, fit in enumerate(fits)

@@ -12,7 +12,7 @@ from venire.aggregation.posterior import Posterior
 from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting
 from venire.tables.qrels import Qrels
-from venire.tables.schema import PAIR, counted
+from venire.tables.schema import PAIR, express
 
 FEWEST = 50
 """Smallest number of known pairs for a calibration."""
@@ -325,4 +325,4 @@ def calibrate(posterior: Posterior, gold: Qrels, *, seed: int = 0) -> Posterior:
 def _note_unused(gold: Qrels, used: int) -> tuple[str, ...]:
     if len(gold) == used:
         return ()
-    return (f"{counted(len(gold) - used, 'known pair')} not judged, or off the scale: not used",)
+    return (f"{express(len(gold) - used, 'known pair')} not judged, or off the scale: not used",)

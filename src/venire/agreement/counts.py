@@ -16,7 +16,7 @@ from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, DataError
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
-from venire.tables.schema import counted, number_text
+from venire.tables.schema import express, number_text
 
 MOST_CELLS = 200_000_000
 """Numbers in one array; past it a table is refused instead of filling the memory."""
@@ -66,7 +66,7 @@ class PairCounts:
         """What was left out."""
         if not self.n_single:
             return ()
-        return (f"{counted(self.n_single, 'item')} with one judgment left out: no pair to compare",)
+        return (f"{express(self.n_single, 'item')} with one judgment left out: no pair to compare",)
 
 
 def label_counts(judgments: Judgments) -> Longs:

@@ -18,7 +18,7 @@ from venire.errors import BadSetting, NoOverlap, UnknownName
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale, infer
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 def cohen_of(table: Floats, weights: Floats) -> Floats:
@@ -251,7 +251,7 @@ def _labels(judgments: Judgments, annotator: int) -> tuple[Longs, Shorts]:
 
 def _left_out(only_first: int, only_second: int, first: str, second: str) -> tuple[str, ...]:
     return tuple(
-        f"{counted(number, 'item')} that only {name} judged left out"
+        f"{express(number, 'item')} that only {name} judged left out"
         for number, name in ((only_first, first), (only_second, second))
         if number
     )

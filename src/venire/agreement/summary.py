@@ -24,7 +24,7 @@ from venire.formats.reading_options import ReadingOptions
 from venire.settings import check_seed
 from venire.tables.judgments import KEY, Judgments
 from venire.tables.scale import Scale
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 HEADLINE = "alpha-ordinal"
 GRADED, BINARY = "graded", "relevant or not"
@@ -200,8 +200,8 @@ def measure_agreement(
 def _count_notes(judgments: Judgments) -> list[str]:
     codes = judgments.codes
     return [
-        f"{counted(codes.n_judgments, 'judgment')}, {counted(codes.n_annotators, 'annotator')}, "
-        f"{counted(codes.n_items, 'item')}",
+        f"{express(codes.n_judgments, 'judgment')}, {express(codes.n_annotators, 'annotator')}, "
+        f"{express(codes.n_items, 'item')}",
         *judgments.notes,
     ]
 
@@ -212,7 +212,7 @@ def _repeat_notes(judgments: Judgments) -> list[str]:
     if not number:
         return []
     return [
-        f"{counted(number, 'repeated judgment')} count as if of another annotator, so that "
+        f"{express(number, 'repeated judgment')} count as if of another annotator, so that "
         "agreement with oneself counts; repeats 'last' leaves them out"
     ]
 
@@ -227,8 +227,8 @@ def _intervals(
         return values, [f"no intervals: they need at least two topics, and there are {n_topics}"]
     draws = resample([table[used] for table in tables], figures, times=times, seed=seed)
     notes = [
-        f"intervals: 95%, percentiles of {counted(times, 'resample')} of "
-        f"{counted(n_topics, 'topic')}, seed {seed}"
+        f"intervals: 95%, percentiles of {express(times, 'resample')} of "
+        f"{express(n_topics, 'topic')}, seed {seed}"
     ]
     out = []
     lost: dict[int, list[str]] = {}
@@ -241,7 +241,7 @@ def _intervals(
             lost.setdefault(undefined, []).append(value.name)
         out.append(replace(value, low=low, high=high))
     notes += [
-        f"undefined in {number:,} of {counted(times, 'resample')}, which are left out: "
+        f"undefined in {number:,} of {express(times, 'resample')}, which are left out: "
         f"{', '.join(names)}"
         for number, names in lost.items()
     ]
@@ -258,7 +258,7 @@ def _undefined_notes(values: list[Value], by_topic: dict[str, Floats]) -> list[s
     number = int(np.isnan(by_topic[HEADLINE]).sum())
     if number:
         notes.append(
-            f"{HEADLINE} is undefined in {counted(number, 'topic')}: only one label used, or no "
+            f"{HEADLINE} is undefined in {express(number, 'topic')}: only one label used, or no "
             "item with two judgments"
         )
     return notes

@@ -12,7 +12,7 @@ from venire.cli.shared.output import FORMAT, emit
 from venire.errors import BadSetting
 from venire.pooling.fused import FUSIONS
 from venire.pooling.strategies import list_strategies
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 @click.command("pool")
@@ -115,7 +115,7 @@ def command(
         result.write(output)
         if output == "-":
             return
-        notes.append(f"{counted(len(result), 'pair')} to judge, in {output}")
+        notes.append(f"{express(len(result), 'pair')} to judge, in {output}")
     pool = result.pools[-1]
     emit(
         "pool",

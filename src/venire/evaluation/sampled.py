@@ -15,7 +15,7 @@ from venire.measures import Measure
 from venire.measures.family import list_estimates
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 UNSAMPLED = -1
 
@@ -121,7 +121,7 @@ def sampling_error(
     notes: tuple[str, ...] = ()
     if alone:
         notes = (
-            f"{counted(alone, 'stratum', 'strata')} of topics with one document sampled of "
+            f"{express(alone, 'stratum', 'strata')} of topics with one document sampled of "
             "several: the interval leaves out what they add",
         )
     averages = [measure.family.across_topics == "mean" for measure in parsed]

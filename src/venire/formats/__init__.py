@@ -116,7 +116,7 @@ def write_runs(runs: Runs, path: str | Path) -> None:
     """Write runs in the format of the ending, by default as a TREC run."""
     name = str(path)
     known = find_writer("runs", name)
-    frame = runs.frame if known.has_columns else runs.ranked(ties="file-order")
+    frame = runs.frame if known.has_columns else runs.with_ranks(ties="file-order")
     write_bytes(path, known.write(frame, name))
 
 

@@ -18,7 +18,7 @@ from venire.formats.smart import read_codes, read_smart
 from venire.formats.source import list_files, stem
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import Source, counted, no_nul
+from venire.tables.schema import Source, express, no_nul
 
 TOPICS = ("query_id", "title", "description", "narrative")
 DOCUMENTS = ("doc_id", "title", "text")
@@ -225,7 +225,7 @@ def note_blank(documents: pl.DataFrame) -> list[str]:
         return []
     rest = f" and {len(blank) - 5:,} more" if len(blank) > 5 else ""
     named = f"{', '.join(blank.head(5))}{rest}"
-    return [f"{counted(len(blank), 'document')} without text ({named}) kept"]
+    return [f"{express(len(blank), 'document')} without text ({named}) kept"]
 
 
 def _cranfield(root: Path) -> Collection:
@@ -247,7 +247,7 @@ def _cranfield(root: Path) -> Collection:
     odd = documents.filter(pl.col("repeats"))["doc_id"]
     if len(odd):
         notes.append(
-            f"{counted(len(odd), 'document')} repeat a field marker ({', '.join(odd)}): the "
+            f"{express(len(odd), 'document')} repeat a field marker ({', '.join(odd)}): the "
             "lines under it are added to the field it names"
         )
     notes += note_blank(documents)

@@ -13,7 +13,7 @@ import polars as pl
 
 from venire.errors import BadLine, DataError
 from venire.formats.file_format import TABLES, FileFormat, get_ending
-from venire.tables.schema import Source, counted
+from venire.tables.schema import Source, express
 
 _DELIMITERS = "\t,;|"
 
@@ -132,7 +132,7 @@ def _check_widths(body: bytes, name: str, delimiter: str, width: int, before: in
             if _open_quote(body, delimiter, number):
                 raise BadLine(name, start, "opens a quote that is never closed")
             raise BadLine(
-                name, start, f"has {counted(len(cells), 'cell')} where the first line has {width}"
+                name, start, f"has {express(len(cells), 'cell')} where the first line has {width}"
             )
         last = number
     if _open_quote(body, delimiter, last):

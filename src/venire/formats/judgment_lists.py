@@ -14,7 +14,7 @@ from venire.errors import DataError
 from venire.formats.source import write_bytes
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 def write_opensearch_json(
@@ -92,7 +92,7 @@ def write_quepid_book_csv(
     latest = frame.unique(["query_id", "doc_id", "annotator_id"], keep="last", maintain_order=True)
     notes = []
     if latest.height < frame.height:
-        notes.append(f"{counted(frame.height - latest.height, 'earlier judgment')} left out")
+        notes.append(f"{express(frame.height - latest.height, 'earlier judgment')} left out")
     annotators = latest["annotator_id"].unique().sort()
     taken = [name for name in annotators if name in ("query_id", "doc_id")]
     if taken:
@@ -116,7 +116,7 @@ def _ratings(qrels: Qrels, topics: pl.DataFrame) -> tuple[pl.DataFrame, tuple[st
     judged = frame.filter(pl.col("relevance") >= 0).sort("query_id", "doc_id")
     notes: tuple[str, ...] = ()
     if judged.height < frame.height:
-        left = counted(frame.height - judged.height, "pair")
+        left = express(frame.height - judged.height, "pair")
         notes = (f"{left} with a negative grade (in the pool, not judged) left out",)
     named = _replace_ids(judged, topics)
     return named.select("query", pl.col("doc_id").alias("docid"),

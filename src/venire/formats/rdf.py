@@ -23,7 +23,7 @@ import polars as pl
 from venire.errors import BadLine, MissingExtra
 from venire.formats.ntriples import Term, Triple, parse_ntriples, write_ntriples
 from venire.formats.source import read_bytes, stem
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 SYNTAXES = {
     ".nt": "nt",
@@ -273,8 +273,8 @@ def entities(triples: Iterable[Triple]) -> tuple[pl.DataFrame, list[str]]:
     if stray:
         lost = sum(len(of[term]) for term in stray)
         notes.append(
-            f"{counted(len(stray), 'blank node')} deeper than one level or named by nobody, with "
-            f"{counted(lost, 'triple')}, left out"
+            f"{express(len(stray), 'blank node')} deeper than one level or named by nobody, with "
+            f"{express(lost, 'triple')}, left out"
         )
     schema = {"doc_id": pl.String, "triples": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row"), notes

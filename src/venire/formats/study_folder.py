@@ -33,7 +33,7 @@ from venire.formats.study_toml import write_study_toml
 from venire.formats.trec import write_qrels, write_run
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import counted, whole
+from venire.tables.schema import express, whole
 
 __all__ = [
     "DOCUMENT_COLUMNS",
@@ -144,8 +144,8 @@ def _finish(reading: Reading) -> StudyFolder:
     for key, table in tables.items():
         far = table.frame.filter(~pl.col("query_id").is_in(topics["query_id"].implode()))
         if far.height:
-            number = counted(far["query_id"].n_unique(), "topic")
-            report.append(Entry(key, 0, reason=f"{counted(far.height, 'line')} of {number} that "
+            number = express(far["query_id"].n_unique(), "topic")
+            report.append(Entry(key, 0, reason=f"{express(far.height, 'line')} of {number} that "
                                 "the folder does not have"))  # fmt: skip
     if topics.is_empty() and documents.is_empty():
         raise DataError(
@@ -217,7 +217,7 @@ def _files(study: StudyFolder) -> Iterator[tuple[str, bytes | Path]]:
         files[place] = study.root / place
     for key, runs in study.runs.items():
         files[f"runs/{_file_name(key)}.run"] = write_run(
-            runs.ranked(ties="file-order"), f"run {key}"
+            runs.with_ranks(ties="file-order"), f"run {key}"
         )
     for key, qrels in study.qrels.items():
         name = f"qrels/{_file_name(key)}"

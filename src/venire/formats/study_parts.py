@@ -18,7 +18,7 @@ from venire.formats.source import read_bytes, stem
 from venire.formats.study_toml import parse_study_toml
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import Source, counted
+from venire.tables.schema import Source, express
 
 DOCUMENT_KINDS = ("text", "html", "entity", "image")
 DOCUMENT_COLUMNS = ("doc_id", "kind", "title", "body", "path")
@@ -205,7 +205,7 @@ class Reading:
         empty = frame.filter(
             (pl.col("body").fill_null("") == "") & (pl.col("kind") != "image")
         ).height
-        notes.append(f"{counted(empty, 'document')} without text" if empty else "")
+        notes.append(f"{express(empty, 'document')} without text" if empty else "")
         self.report.append(Entry(path.name, frame.height, reason=_join(*notes)))
 
     def read_entities(self, path: Path) -> None:
@@ -233,7 +233,7 @@ class Reading:
                              schema={"doc_id": pl.String, "path": pl.String})  # fmt: skip
         check_ids(frame, "images/")
         self.documents.append(as_documents(frame, "image"))
-        note = f"{counted(listed, 'image')} described in documents" if listed else ""
+        note = f"{express(listed, 'image')} described in documents" if listed else ""
         self.report.append(Entry("images/", frame.height + listed, reason=note))
 
 
@@ -278,7 +278,7 @@ def _as_texts(
     nul = frame.select(pl.any_horizontal(pl.all().str.contains("\x00", literal=True))).to_series()
     if nul.any():
         frame = frame.with_columns(pl.all().str.replace_all("\x00", "\u2400", literal=True))
-        notes.append(f"NUL characters of {counted(int(nul.sum()), 'row')} are shown as \u2400")
+        notes.append(f"NUL characters of {express(int(nul.sum()), 'row')} are shown as \u2400")
     return frame, notes
 
 

@@ -17,7 +17,7 @@ from venire.errors import BadImage, BadSetting, DataError, UnknownName
 from venire.grouping.images import open_image
 from venire.grouping.vectors import Vectors, join_vectors
 from venire.progress import Event, Progress, silent
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 BATCH = 32
 MESSAGES = 20
@@ -223,5 +223,5 @@ def _read(frame: pl.DataFrame, kind: str, root: Path) -> tuple[list[str], list[A
 def _few(notes: tuple[str, ...]) -> tuple[str, ...]:
     if len(notes) <= MESSAGES:
         return notes
-    rest = counted(len(notes) - MESSAGES, "more note", "more notes")
+    rest = express(len(notes) - MESSAGES, "more note", "more notes")
     return (*notes[:MESSAGES], f"{rest} on documents")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from venire.arrays import Float32s, Longs
 from venire.errors import BadLine, DataError, DuplicateRows, MissingColumns
 from venire.formats import read_frame, write_frame
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 LISTED_IDS = 3
 """Ids that a note names before it counts."""
@@ -63,7 +63,7 @@ class Vectors:
             )
         if array.shape[0] != len(ids):
             raise DataError(
-                f"{name}: {counted(array.shape[0], 'vector')} for {counted(len(ids), 'document')}; "
+                f"{name}: {express(array.shape[0], 'vector')} for {express(len(ids), 'document')}; "
                 "there must be one for each"
             )
         names = np.asarray(list(ids), dtype=object)
@@ -78,7 +78,7 @@ class Vectors:
         length = np.linalg.norm(array.astype(np.float64), axis=1)
         if (length == 0).any():
             all_notes.append(
-                f"{name}: {counted(int((length == 0).sum()), 'vector')} of zeros; "
+                f"{name}: {express(int((length == 0).sum()), 'vector')} of zeros; "
                 "such a document is like no other"
             )
         unit = array / np.where(length == 0, 1.0, length)[:, None]
@@ -211,4 +211,4 @@ def _read_npy(path: Path, ids: Sequence[str] | None, name: str) -> Vectors:
 
 def _left_out(ids: NDArray[np.object_], why: str, name: str) -> str:
     first = ", ".join(map(str, ids[:LISTED_IDS])) + (", ..." if len(ids) > LISTED_IDS else "")
-    return f"{name}: {counted(len(ids), 'document')} left out, whose {why}: {first}"
+    return f"{name}: {express(len(ids), 'document')} left out, whose {why}: {first}"

@@ -12,7 +12,7 @@ import polars as pl
 
 from venire.pooling.base import BudgetedStrategy, Lists, Pool, note_short_topics
 from venire.tables.qrels import Qrels
-from venire.tables.schema import PAIR, counted
+from venire.tables.schema import PAIR, express
 
 
 class Picker(Protocol):
@@ -96,9 +96,9 @@ class AdaptiveStrategy(BudgetedStrategy):
         if outcomes is None:
             notes.append("grades of the pool are unknown: the order follows the judgments so far")
         if missing:
-            notes.append(f"{counted(missing, 'pair')} not in the qrels counted as not relevant")
+            notes.append(f"{express(missing, 'pair')} not in the qrels counted as not relevant")
         if judged is not None:
-            notes.append(f"learnt from {counted(free, 'judged pair')} at no cost")
+            notes.append(f"learnt from {express(free, 'judged pair')} at no cost")
         notes += note_short_topics(chosen, lists, self.budget)
         frame = chosen.select(*PAIR, "order", "rank", "run_id", "probability")
         return Pool(frame, self.name, self.list_settings(seed), biased=True, notes=tuple(notes))

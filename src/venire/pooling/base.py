@@ -16,7 +16,7 @@ from venire.formats.source import write_bytes
 from venire.settings import Settings, setting
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import PAIR, counted
+from venire.tables.schema import PAIR, express
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Lists:
         """
         if not len(runs):
             raise DataError("no pool can be built: there are no runs")
-        ranked = runs.ranked(ties=ties).select("run_id", *PAIR, "score", "rank")
+        ranked = runs.with_ranks(ties=ties).select("run_id", *PAIR, "score", "rank")
         topics = runs.frame["query_id"].unique(maintain_order=True)
         names = tuple(ranked["run_id"].unique().sort())
         return cls(ranked, topics, names).to_depth(depth)
@@ -275,4 +275,4 @@ def note_short_topics(frame: pl.DataFrame, lists: Lists, budget: int) -> tuple[s
     if not short:
         return ()
     has = "topic has" if short == 1 else "topics have"
-    return (f"{short:,} {has} fewer than {counted(budget, 'document')}",)
+    return (f"{short:,} {has} fewer than {express(budget, 'document')}",)

@@ -17,7 +17,7 @@ from venire.pooling.base import Lists, Pool
 from venire.pooling.strategies import build_strategy, list_adaptive
 from venire.settings import check_seed
 from venire.tables.qrels import Qrels
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +216,7 @@ def pool(
         for pooler in poolers
     )
     notes = [
-        f"{counted(len(lists.runs), 'run')}, {counted(len(lists.topics), 'topic')}",
+        f"{express(len(lists.runs), 'run')}, {express(len(lists.topics), 'topic')}",
         *table.notes,
         *(graded.notes if graded is not None else ()),
         *(note for built in pools for note in built.notes),

@@ -16,7 +16,7 @@ from venire.evaluation.score import parse_measures, score, smallest_relevant
 from venire.measures import Measure
 from venire.reliability.pool_effect import score_masked
 from venire.stats.rank_correlation import rank_scores
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 @dataclass(frozen=True)
@@ -163,11 +163,11 @@ def _describe(outside: int, depth: int, single: int) -> tuple[str, ...]:
     notes = []
     if outside:
         notes.append(
-            f"{counted(outside, 'judged pair')} outside the first {depth} of every run: "
+            f"{express(outside, 'judged pair')} outside the first {depth} of every run: "
             "stay judged whoever is left out"
         )
     if single:
-        notes.append(f"{counted(single, 'run')} without a group: left out one at a time")
+        notes.append(f"{express(single, 'run')} without a group: left out one at a time")
     return tuple(notes)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 Row = dict[str, Any]
 FEW_TOPICS = 6
@@ -48,7 +48,7 @@ def _describe_doubt(known: list[Row], topics: int, shared_pairs: str) -> str | N
         return None
     if topics < FEW_TOPICS:
         reason = (
-            f"the systems are scored on {counted(topics, 'topic')} "
+            f"the systems are scored on {express(topics, 'topic')} "
             f"({shared_pairs} judged by all groups)"
         )
         if topics < 2:
@@ -76,7 +76,7 @@ def _describe_tau(names: Sequence[str], known: list[Row]) -> str:
         swaps = "no swap is of systems that a group tells apart."
     else:
         verb = "is" if matter == 1 else "are"
-        swaps = f"{counted(matter, 'swap')} {verb} of systems that a group tells apart."
+        swaps = f"{express(matter, 'swap')} {verb} of systems that a group tells apart."
     return (
         f"The order repeats with a tau of at least {worst['tau']:.2f} "
         f"({worst['first']} and {worst['second']}, {worst['measure']}); {swaps}"

@@ -23,7 +23,7 @@ from venire.stats.rank_correlation import rank_scores
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import PAIR, counted
+from venire.tables.schema import PAIR, express
 
 Row = dict[str, Any]
 PAIRS = ("shared", "own")
@@ -168,7 +168,7 @@ def compare_groups(
     is_shared = (grades != ABSENT).all(axis=0)
     if not is_shared.any():
         raise NoOverlap(f"the groups {', '.join(names)} share no judged pair")
-    shared_pairs = counted(int(is_shared.sum()), "pair")
+    shared_pairs = express(int(is_shared.sum()), "pair")
     scores = _score_groups(table, grades, is_shared, parsed, options)
     is_counted = np.logical_and.reduce([group.counted.all(axis=0) for group in scores])
     orders, swaps = compare_orders(names, scores, is_counted, options)
@@ -270,14 +270,14 @@ def _describe_pairs(
     pairs: str,
 ) -> list[str]:
     """Return notes that count the pairs that all groups judged, and the others."""
-    topics = counted(np.unique(table.topic[is_shared]).size, "topic")
+    topics = express(np.unique(table.topic[is_shared]).size, "topic")
     verb = "was" if is_shared.sum() == 1 else "were"
     notes = [f"{shared_pairs} of {topics} {verb} judged by all groups"]
     for name, row in zip(names, grades, strict=True):
         others = int(((row != ABSENT) & ~is_shared).sum())
         if others:
             used = "not used" if pairs == "shared" else "used for its own scores"
-            notes.append(f"{name}: {counted(others, 'pair')} that not all groups judged, {used}")
+            notes.append(f"{name}: {express(others, 'pair')} that not all groups judged, {used}")
     return notes
 
 

@@ -37,7 +37,7 @@ from venire.reliability.verdict import (
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import PAIR, counted
+from venire.tables.schema import PAIR, express
 
 LEAST_PAIRS = 20
 """Annotators with fewer pairs in common with the qrels are not checked."""
@@ -256,7 +256,7 @@ def _select_judges(
     notes = list(judgments.notes)
     if last.height < frame.height:
         notes.append(
-            f"{counted(frame.height - last.height, 'earlier judgment')} of a pair by the same "
+            f"{express(frame.height - last.height, 'earlier judgment')} of a pair by the same "
             "annotator left out: the last counts"
         )
     judged = table.pairs.filter(pl.Series((grades != ABSENT) & (grades >= 0)))
@@ -271,12 +271,12 @@ def _select_judges(
     total = last["annotator_id"].n_unique()
     if enough.height < total:
         notes.append(
-            f"{counted(total - enough.height, 'annotator')} with fewer than {LEAST_PAIRS} pairs "
+            f"{express(total - enough.height, 'annotator')} with fewer than {LEAST_PAIRS} pairs "
             "of the qrels: not checked"
         )
     if enough.height > MOST_JUDGES:
         notes.append(
-            f"{counted(enough.height - MOST_JUDGES, 'annotator')} not checked: "
+            f"{express(enough.height - MOST_JUDGES, 'annotator')} not checked: "
             f"only the {MOST_JUDGES} with most pairs are"
         )
     others = []

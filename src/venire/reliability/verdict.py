@@ -12,7 +12,7 @@ from venire.reliability.leave_one_out import LeaveOneOut
 from venire.reliability.substitution import Substitution
 from venire.reliability.uncertain_grades import SURE, UncertainGrades
 from venire.reliability.unjudged import Unjudged
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 GREEN, AMBER, RED, NOT_CHECKED = "green", "amber", "red", "not checked"
 POOL, OUTSIDERS = "pool too shallow", "outsiders underrated"
@@ -78,12 +78,12 @@ def assess_pool(result: LeaveOneOut, runs: int, deeper: int) -> Risk:
     if lost >= PLACES_AMBER and lost >= PLACES_RED * (runs - 1):
         light = RED
     change = f"{result.measure} {worst['score']:.4f} to {worst['score_without']:.4f}"
-    reason = f"left out, {worst['run_id']} loses {counted(lost, 'place')} ({change})"
+    reason = f"left out, {worst['run_id']} loses {express(lost, 'place')} ({change})"
     if lost <= 0:
         reason = "no run loses a place when its own documents are left out"
     if result.leaders:
         reason += f"; without {result.leaders[0]} other runs come first"
-    deep = f"judge to depth {2 * result.depth}: {counted(deeper, 'pair')} more"
+    deep = f"judge to depth {2 * result.depth}: {express(deeper, 'pair')} more"
     step = "none" if light == GREEN else deep if deeper else "add a different kind of run"
     return Risk(POOL, light, float(lost), "most places lost by a run left out", reason, step)
 
@@ -94,7 +94,7 @@ def assess_unjudged(result: Unjudged, missing: int) -> Risk:
     share = float(worst["unjudged"])
     light = RED if share >= UNJUDGED_RED else AMBER if share >= UNJUDGED_AMBER else GREEN
     reason = f"{worst['run_id']} has {share:.1%} of its first {result.depth} unjudged"
-    step = f"judge {counted(missing, 'pair')}: the first {result.depth} of every run"
+    step = f"judge {express(missing, 'pair')}: the first {result.depth} of every run"
     what = f"largest unjudged share of a first {result.depth}"
     return Risk(OUTSIDERS, light, share, what, reason, "none" if light == GREEN else step)
 
@@ -109,7 +109,7 @@ def assess_assessors(results: Sequence[Substitution], why: str) -> Risk:
         return Risk(ASSESSORS, NOT_CHECKED, None, what, why, step)
     tau, worst = min(known, key=lambda pair: pair[0])
     light = RED if tau < TAU_RED else AMBER if tau < TAU_GREEN else GREEN
-    swaps = f"{len(worst.order.swapped)} of {counted(worst.order.pairs, 'pair')} of runs"
+    swaps = f"{len(worst.order.swapped)} of {express(worst.order.pairs, 'pair')} of runs"
     reason = f"{swaps} swap under {worst.assessor}"
     if worst.stricter == worst.assessor:
         reason += f"; {worst.assessor} is stricter ({worst.leniency:+.2f} grades)"
@@ -147,11 +147,11 @@ def assess_favour(results: Sequence[Audit], why: str) -> Risk:
         if worst.both_ways():
             light = AMBER
             reason += "; the qrels follow the same run against the judge, so the qrels may err"
-        step = f"have a third assessor judge the {counted(worst.differ, 'pair')} where they differ"
+        step = f"have a third assessor judge the {express(worst.differ, 'pair')} where they differ"
         return Risk(FAVOUR, light, p, what, reason, step)
     fewest = min(audit.favoured.pairs for audit in results)
     if fewest < PAIRS_ENOUGH:
-        reason = f"nothing found, but only {counted(fewest, 'pair')} audited: too few to clear"
+        reason = f"nothing found, but only {express(fewest, 'pair')} audited: too few to clear"
         step = f"let the judge grade {PAIRS_ENOUGH - fewest} more pairs of the qrels"
         return Risk(FAVOUR, AMBER, p, what, reason, step)
     return Risk(
@@ -168,7 +168,7 @@ def assess_grades(result: UncertainGrades) -> Risk:
     """Rate by the low end of tau between the order by likeliest grades and that of drawn qrels."""
     what = "tau with the order by likeliest grades that 97.5% of drawn qrels reach"
     interval = result.interval
-    step = f"judge again the {counted(result.unsure, 'pair')} with no grade of probability {SURE}"
+    step = f"judge again the {express(result.unsure, 'pair')} with no grade of probability {SURE}"
     if not result.unsure:
         step = "add topics: the grades are as sure as they will be"
     if interval is None:
@@ -179,8 +179,8 @@ def assess_grades(result: UncertainGrades) -> Risk:
     next_to = result.frame["beats_next"].drop_nulls()
     close = int((next_to < 0.95).sum())
     reason = (
-        f"{close} of {counted(len(next_to), 'pair')} of neighbouring runs keep their order in "
-        f"fewer than 95% of {counted(result.draws, 'draw')}"
+        f"{close} of {express(len(next_to), 'pair')} of neighbouring runs keep their order in "
+        f"fewer than 95% of {express(result.draws, 'draw')}"
     )
     return Risk(GRADES, light, interval[0], what, reason, "none" if light == GREEN else step)
 
@@ -194,14 +194,14 @@ def assess_topics(result: Generalizability, power: DiscriminativePower | None) -
         light = NOT_CHECKED if value is None else RED
         return Risk(TOPICS, light, value, what, reason, "add topics")
     light = GREEN if value >= RELATIVE_GREEN else AMBER if value >= RELATIVE_RED else RED
-    reason = counted(result.topics, "topic")
+    reason = express(result.topics, "topic")
     if power is not None:
-        reason += f" tell {power.apart} of {counted(power.pairs, 'pair')} of runs apart"
+        reason += f" tell {power.apart} of {express(power.pairs, 'pair')} of runs apart"
         if power.apart == 0 and light == GREEN:
             # With two runs on a few topics that all agree, the variance is small by chance.
             light = AMBER
     needed = result.topics_needed(RELATIVE_GREEN)
     missing = 0 if needed is None else needed - result.topics
-    step = f"add {counted(missing, 'topic')} for {RELATIVE_GREEN}" if missing > 0 else "add topics"
+    step = f"add {express(missing, 'topic')} for {RELATIVE_GREEN}" if missing > 0 else "add topics"
     step = "none" if light == GREEN else step
     return Risk(TOPICS, light, value, what, reason, step)

@@ -10,7 +10,7 @@ import polars as pl
 
 from venire.report.page import Page, plain
 from venire.simulation.campaigns.annotators_needed import AnnotatorsNeeded
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 def describe_judgments_needed(result: AnnotatorsNeeded) -> list[str]:
@@ -22,14 +22,14 @@ def describe_judgments_needed(result: AnnotatorsNeeded) -> list[str]:
     for measure, judges in result.recommended.items():
         if judges is None:
             most = result.settings["most"]
-            each = f"{counted(most, 'judgment')} per pair {'is' if most == 1 else 'are'}"
+            each = f"{express(most, 'judgment')} per pair {'is' if most == 1 else 'are'}"
             out.append(f"{measure}: {each} not enough for {targets}")
             continue
         row = next(
             row for row in result.rows if row["measure"] == measure and row["judges"] == judges
         )
         cost = "" if row["cost"] is None else f", at a cost of {row['cost']:,.2f}"
-        each = f"{counted(judges, 'judgment')} per pair {'is' if judges == 1 else 'are'}"
+        each = f"{express(judges, 'judgment')} per pair {'is' if judges == 1 else 'are'}"
         out.append(f"{measure}: {each} enough for {targets}{cost}")
     return out
 

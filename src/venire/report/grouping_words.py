@@ -10,7 +10,7 @@ import polars as pl
 from venire.grouping.settings import ONE, Setting, describe_setting
 from venire.simulation.grouping.annotators import GroupedAnnotator
 from venire.simulation.grouping.recommend import Recommendation
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 STAR = "★"
 
@@ -136,10 +136,10 @@ def plan(
     '1 setting x 1 annotator type x 20 queries x 3 repetitions, about 40 seconds'
     """
     parts = (
-        counted(len(settings), "setting"),
-        counted(len(annotators), "annotator type"),
-        counted(queries, "query", "queries"),
-        counted(repetitions, "repetition"),
+        express(len(settings), "setting"),
+        express(len(annotators), "annotator type"),
+        express(queries, "query", "queries"),
+        express(repetitions, "repetition"),
     )
     return " x ".join(parts) + ("" if seconds is None else f", {_about(seconds)}")
 
@@ -207,5 +207,5 @@ def _about(seconds: float) -> str:
         return "less than a second"
     if seconds < 100:
         rounded = round(seconds) if seconds < 10 else round(seconds, -1)
-        return f"about {counted(int(rounded), 'second')}"
-    return f"about {counted(round(seconds / 60), 'minute')}"
+        return f"about {express(int(rounded), 'second')}"
+    return f"about {express(round(seconds / 60), 'minute')}"

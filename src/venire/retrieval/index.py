@@ -16,7 +16,7 @@ from venire.errors import BadSetting, DataError, MissingColumns
 from venire.retrieval.analysis import Analyzer
 from venire.tables.codes import code
 from venire.tables.runs import Runs, check_tie_rule
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 Scorer = Callable[[Any], Any]
 """Query term counts (sparse [Q, V]) in, scores (sparse [Q, N]) out; an entry is a match."""
@@ -196,7 +196,7 @@ class Index:
                 "score": score,
             }
         ).with_columns(pl.lit(run_id).alias("run_id"))
-        note = f"{counted(silent, 'topic matches', 'topics match')} no document"
+        note = f"{express(silent, 'topic matches', 'topics match')} no document"
         return Runs(frame, (note,) if silent else ())
 
     def _order_ties(self, ties: str) -> Longs:

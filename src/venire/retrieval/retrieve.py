@@ -8,7 +8,7 @@ from venire.errors import BadSetting
 from venire.formats.load import CollectionLike, load_collection
 from venire.retrieval.systems import find_systems, search_documents
 from venire.tables.runs import Runs
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 def retrieve(
@@ -53,7 +53,7 @@ def retrieve(
         source.documents, source.topics, names, depth=depth, ties=ties, fields=columns
     )
     notes = [
-        f"{counted(source.documents.height, 'document')}, {counted(source.topics.height, 'topic')}",
+        f"{express(source.documents.height, 'document')}, {express(source.topics.height, 'topic')}",
         *source.notes,
         *runs.notes,
     ]

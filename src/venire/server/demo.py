@@ -109,7 +109,7 @@ def _gold(collection: Collection) -> Qrels:
 
     None of them is on top of a system, so that gold takes nothing from the pool.
     """
-    top = collection.runs.ranked().filter(pl.col("rank") <= DEPTH).select("query_id", "doc_id")
+    top = collection.runs.with_ranks().filter(pl.col("rank") <= DEPTH).select("query_id", "doc_id")
     rest = collection.truth.frame.join(top, on=["query_id", "doc_id"], how="anti")
     ends = [rest.filter(pl.col("relevance") == grade) for grade in (SCALE.values[-1], 0)]
     return Qrels.of(

@@ -43,7 +43,7 @@ class Runs:
     Examples
     --------
     >>> runs = Runs.from_dict({"q1": {"d1": 2.0, "d2": 1.0}}, run_id="mine")
-    >>> runs.ranked()["doc_id"].to_list()
+    >>> runs.with_ranks()["doc_id"].to_list()
     ['d1', 'd2']
     """
 
@@ -109,7 +109,7 @@ class Runs:
     def __len__(self) -> int:
         return self.frame.height
 
-    def ranked(self, *, ties: str = "trec") -> pl.DataFrame:
+    def with_ranks(self, *, ties: str = "trec") -> pl.DataFrame:
         """Return the rows in rank order with ``rank`` from 1, per run and query.
 
         Parameters

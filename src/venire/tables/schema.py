@@ -239,7 +239,7 @@ def whole(column: pl.Series) -> bool:
     return bool(((column == column.floor()) & (column.abs() <= MOST_WHOLE)).all())
 
 
-def counted(number: int, singular: str, plural: str = "") -> str:
+def express(number: int, singular: str, plural: str = "") -> str:
     """Return ``1 item`` or ``2,000 items``."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 

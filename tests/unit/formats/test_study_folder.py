@@ -143,7 +143,7 @@ def same(one, two):
     assert dict(two.settings) == dict(one.settings)
     assert sorted(two.runs) == sorted(one.runs)
     for name, runs in one.runs.items():
-        ranked = [which.ranked(ties="file-order") for which in (runs, two.runs[name])]
+        ranked = [which.with_ranks(ties="file-order") for which in (runs, two.runs[name])]
         assert ranked[0].equals(ranked[1])
     assert sorted(two.qrels) == sorted(one.qrels)
     both = [(one.qrels[name], two.qrels[name]) for name in one.qrels]

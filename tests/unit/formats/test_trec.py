@@ -71,7 +71,7 @@ def test_query_ids_are_whatever_stands_before_a_blank(read, query):
 
 def test_rank_and_q0_are_ignored(read):
     runs = read("q anything b last 1.0 t\nq - a 1 2.0 t\n", Runs)
-    assert runs.ranked()["doc_id"].to_list() == ["a", "b"]
+    assert runs.with_ranks()["doc_id"].to_list() == ["a", "b"]
 
 
 def test_more_fields_than_six_are_ignored_as_trec_eval_does(read):

@@ -26,7 +26,7 @@ def test_ties_decide_order_and_what_the_depth_cuts(ties, order):
     index = Index.of(DOCUMENTS)
     runs = index.search(Coordination(), TOPICS, ties=ties)
     assert runs.frame["doc_id"].to_list() == order
-    assert runs.ranked(ties=ties)["doc_id"].to_list() == order
+    assert runs.with_ranks(ties=ties)["doc_id"].to_list() == order
     cut = index.search(Coordination(), TOPICS, ties=ties, depth=2)
     assert cut.frame["doc_id"].to_list() == order[:2]
 

@@ -36,7 +36,7 @@ def door(request):
 
 
 def ranking(scores, **options):
-    return Runs.from_dict({"q": scores}).ranked(**options)["doc_id"].to_list()
+    return Runs.from_dict({"q": scores}).with_ranks(**options)["doc_id"].to_list()
 
 
 def test_every_dataframe_gives_the_same_table(door):
@@ -160,7 +160,7 @@ def test_ranks_start_at_one_for_each_run_and_query():
         "score": [1, 1, 2, 5],
         "run_id": ["r", "r", "r", "s"],
     }
-    frame = Runs.of(table).ranked()
+    frame = Runs.of(table).with_ranks()
     found = {(run, query, doc): rank for query, doc, _, run, rank in frame.iter_rows()}
     assert found == {
         ("r", "q", "b"): 1,
@@ -177,7 +177,7 @@ def test_file_order_does_not_depend_on_rows_between():
         "doc_id": [f"d{at * 7919 % size}" for at in range(size) for _ in range(2)],
         "score": [1.0] * (2 * size),
     }
-    ranked = Runs.of(table).ranked(ties="file-order").filter(pl.col("query_id") == "q")
+    ranked = Runs.of(table).with_ranks(ties="file-order").filter(pl.col("query_id") == "q")
     assert ranked["doc_id"].to_list() == table["doc_id"][::2]
 
 
@@ -187,7 +187,7 @@ def test_an_unknown_tie_rule_is_refused():
 
 
 def test_an_empty_run_is_ranked():
-    assert Runs.from_dict({}).ranked().height == 0
+    assert Runs.from_dict({}).with_ranks().height == 0
 
 
 # Out again
@@ -224,7 +224,7 @@ def test_a_written_trec_run_keeps_every_ranking(tmp_path, ties):
     runs = Runs.of({**BASE, "query_id": ["q"] * 3, "doc_id": ["b", "c", "a"], "score": [1, 2, 1]})
     runs.write(tmp_path / "a.run")
     again = Runs.read(tmp_path / "a.run")
-    assert again.ranked(ties=ties).equals(runs.ranked(ties=ties))
+    assert again.with_ranks(ties=ties).equals(runs.with_ranks(ties=ties))
 
 
 def test_two_runs_in_one_file(tmp_path):

@@ -11,7 +11,7 @@ from venire.aggregation.posterior import Posterior
 from venire.arrays import Floats
 from venire.errors import DataError, NoOverlap
 from venire.tables.qrels import Qrels
-from venire.tables.schema import PAIR, counted, number_text
+from venire.tables.schema import PAIR, express, number_text
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def score_against_gold(posterior: Posterior, gold: Qrels) -> Truth:
             f"{_name_first(gold.frame)}; judged pairs: {_name_first(frame)}."
         )
     if both.height < len(gold):
-        notes = (f"never judged and not scored: {counted(len(gold) - both.height, 'known pair')}",)
+        notes = (f"never judged and not scored: {express(len(gold) - both.height, 'known pair')}",)
     truth = both["relevance"].cast(pl.Float64).to_numpy()
     estimate = both["estimate"].to_numpy()
     on_scale = pl.col("relevance").cast(pl.Float64).is_in(list(posterior.scale.values))

@@ -23,7 +23,7 @@ from venire.errors import BadSetting
 from venire.progress import Progress
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
-from venire.tables.schema import PAIR, counted
+from venire.tables.schema import PAIR, express
 
 if TYPE_CHECKING:
     from venire.aggregation.ordinal_mixture.model import OrdinalMixture
@@ -332,7 +332,7 @@ class Problem:
         if unsure:
             notes = (
                 *notes,
-                f"all judgments of {counted(unsure, 'item')} are taken for spam: their sd is that "
+                f"all judgments of {express(unsure, 'item')} are taken for spam: their sd is that "
                 f"of the prior, {self.unit * self.model.prior_precision**-0.5:.3g}",
             )
         columns = {

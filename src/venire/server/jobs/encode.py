@@ -19,7 +19,7 @@ from venire.server.jobs.work import Work, to_parquet
 from venire.server.studies.documents import list_encodable
 from venire.server.studies.files import put_vectors, read_vectors
 from venire.settings import setting
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 HASH = "perceptual-hash"
 SAVE_SECONDS = 2.0
@@ -137,7 +137,7 @@ def _sort_vectors(vectors: Vectors, documents: pl.DataFrame) -> Vectors:
     notes = vectors.notes[:MAX_NOTES]
     if len(vectors.notes) > MAX_NOTES:
         rest = len(vectors.notes) - MAX_NOTES
-        notes = (*notes, counted(rest, "more note") + " on documents")
+        notes = (*notes, express(rest, "more note") + " on documents")
     return Vectors(ids, vectors.array[rows], vectors.encoder, notes)
 
 

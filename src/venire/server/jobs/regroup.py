@@ -21,7 +21,7 @@ from venire.server.studies.files import read_vectors
 from venire.server.studies.groups import group_pools, put_groups
 from venire.server.studies.pools import read_pools
 from venire.settings import setting as declare
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 class RegroupResult(TypedDict):
@@ -99,7 +99,7 @@ def _group_by_vectors(
     rows = vectors.rows(pools["doc_id"].to_list())
     missing = int((rows < 0).sum())
     if missing:
-        notes.append(f"{counted(missing, 'document')} without a vector: single")
+        notes.append(f"{express(missing, 'document')} without a vector: single")
     # Row -1, that of a document without a vector, is NaN.
     blank = np.full((1, vectors.dimension), np.nan, np.float32)
     array = np.concatenate([vectors.array, blank])[rows]

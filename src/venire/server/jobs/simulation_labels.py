@@ -17,7 +17,7 @@ from venire.server.studies.studies import get_study
 from venire.simulation.grouping.pilot import majority_truth
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 PILOT = "pilot"
 QRELS = "qrels:"
@@ -72,6 +72,6 @@ def list_truths(session: Session, study_id: str) -> list[dict[str, Any]]:
     )
     labels, people = session.execute(query).one()
     if labels:
-        words = f"Majority vote of the pilot ({counted(people, 'annotator')}); ties are relevant"
+        words = f"Majority vote of the pilot ({express(people, 'annotator')}); ties are relevant"
         truths.append({"value": PILOT, "words": words, "labels": labels})
     return truths

@@ -12,7 +12,7 @@ from venire.formats.source import stem
 from venire.grouping.vectors import Vectors, read_vectors
 from venire.server.store.studies import Document
 from venire.server.studies.files import put_vectors
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 def add_vectors_file(session: Session, study_id: str, path: Path, name: str) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def add_vectors_file(session: Session, study_id: str, path: Path, name: str) -> 
     encoder = stem(name) if uploaded.encoder == "precomputed" else uploaded.encoder
     notes = list(uploaded.notes)
     if without:
-        notes.append(f"{counted(without, 'document')} of the study without a vector")
+        notes.append(f"{express(without, 'document')} of the study without a vector")
     doc_ids = tuple(uploaded.ids[row] for row in rows)
     vectors = Vectors(doc_ids, uploaded.array[rows], encoder, tuple(notes))
     state = put_vectors(session, study_id, vectors)

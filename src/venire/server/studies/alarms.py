@@ -16,7 +16,7 @@ from venire.server.studies.annotators import AnswerCount, find_flagged
 from venire.server.studies.listing import Row
 from venire.stats.drift import Departure, departure
 from venire.stats.proportion import Proportion
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 DAY = timedelta(days=1)
 
@@ -72,7 +72,7 @@ def list_alarms(
         row = names[campaign_id]
         add(
             "held",
-            f"{row['campaign']}: {counted(number, 'batch', 'batches')} ended before any gold was "
+            f"{row['campaign']}: {express(number, 'batch', 'batches')} ended before any gold was "
             "judged. Their judgments do not count. Accept or reject them on the Annotators page.",
             row,
         )

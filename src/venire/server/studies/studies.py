@@ -15,7 +15,7 @@ from venire.server.store.people import Membership
 from venire.server.store.studies import Document, Gold, Pair, Study, StudyFile, Topic
 from venire.server.store.work import Decision
 from venire.server.studies.listing import Row
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 
 def create_study(
@@ -155,7 +155,7 @@ def _check_gold(session: Session, study_id: str, after: StudySettings) -> None:
     ).all()
     if grades:
         raise Conflict(
-            f"{counted(len(grades), 'gold document')} with a grade that is not on the scale "
+            f"{express(len(grades), 'gold document')} with a grade that is not on the scale "
             f"{', '.join(map(str, after.values))}: {', '.join(map(str, dict.fromkeys(grades)))}. "
             "Keep these grades, or upload the gold again with other grades first."
         )

@@ -15,7 +15,7 @@ from venire.evaluation.ranks import RankTable
 from venire.simulation.campaigns.annotators_needed import fit_average_annotator
 from venire.tables.judgments import Judgments
 from venire.tables.runs import Runs
-from venire.tables.schema import counted
+from venire.tables.schema import express
 
 Row = dict[str, Any]
 BY = ("grade", "ranking")
@@ -115,7 +115,7 @@ def next_best(
     useful = useful[best]
     if best.size and int(useful.sum()) < budget:
         notes.append(
-            f"only {counted(int(useful.sum()), 'pair')} can be expected to change anything by "
+            f"only {express(int(useful.sum()), 'pair')} can be expected to change anything by "
             f"another judgment; none is asked for of the other {int((~useful).sum()):,}"
         )
     best = best[useful][:budget]

@@ -117,7 +117,7 @@ def make_collection(
     )
     truth = Qrels.of(frame)
     runs = _runs(rng, grades, topics["query_id"].to_list(), doc_ids)
-    ranked = runs.ranked().filter(pl.col("rank") <= depth)
+    ranked = runs.with_ranks().filter(pl.col("rank") <= depth)
     pool = ranked.select("query_id", "doc_id").unique().sort("query_id", "doc_id")
     crowd = _crowd()
     judgments = judge(

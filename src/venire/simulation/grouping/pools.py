@@ -17,7 +17,7 @@ from venire.grouping.settings import ONE, Setting
 from venire.grouping.vectors import Vectors
 from venire.progress import Event, Progress, silent
 from venire.tables.qrels import Qrels
-from venire.tables.schema import PAIR, counted
+from venire.tables.schema import PAIR, express
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class GroupedPools:
         frame = pool.select(PAIR).unique(maintain_order=True)
         notes = []
         if frame.height < pool.height:
-            notes.append(f"{counted(pool.height - frame.height, 'row')} of the pool repeat a pair")
+            notes.append(f"{express(pool.height - frame.height, 'row')} of the pool repeat a pair")
         pairs = truth.frame.select(*PAIR, "relevance")
         names = frame.join(pairs, on=PAIR, how="semi")["query_id"].unique().sort()
         if not len(names):
@@ -92,7 +92,7 @@ class GroupedPools:
             )
         bare = frame["query_id"].n_unique() - len(names)
         if bare:
-            notes.append(f"{counted(bare, 'query', 'queries')} without a label left out")
+            notes.append(f"{express(bare, 'query', 'queries')} without a label left out")
         chosen = _draw_names(names, queries, seed)
         frame = frame.filter(pl.col("query_id").is_in(chosen.implode()))
         outside = pairs.filter(pl.col("query_id").is_in(chosen.implode())).join(
@@ -101,7 +101,7 @@ class GroupedPools:
         if outside.height:
             lost = outside.filter(pl.col("relevance") >= relevant_from).height
             notes.append(
-                f"{counted(outside.height, 'label')} of images that are in no pool not used, "
+                f"{express(outside.height, 'label')} of images that are in no pool not used, "
                 f"{lost:,} of them relevant"
             )
         place = pl.DataFrame({"query_id": chosen}).with_row_index("query")
@@ -111,7 +111,7 @@ class GroupedPools:
         )
         unlabelled = int(frame["relevance"].null_count())
         if unlabelled:
-            notes.append(f"{counted(unlabelled, 'image')} without a label count as not relevant")
+            notes.append(f"{express(unlabelled, 'image')} without a label count as not relevant")
         relevant = (frame["relevance"].fill_null(relevant_from - 1) >= relevant_from).to_numpy()
         query = frame["query"].cast(pl.Int64).to_numpy()
         start = np.searchsorted(query, np.arange(len(chosen) + 1))
@@ -121,7 +121,7 @@ class GroupedPools:
         if none.size:
             listed = ", ".join(chosen[none.tolist()][:3]) + (", ..." if none.size > 3 else "")
             notes.append(
-                f"{counted(int(none.size), 'query', 'queries')} without a relevant image count "
+                f"{express(int(none.size), 'query', 'queries')} without a relevant image count "
                 f"for time and not for recall: {listed}"
             )
         return cls(
@@ -150,7 +150,7 @@ class GroupedPools:
         value = pairs.join(table, on=PAIR, how="left", maintain_order="left")["similarity"]
         notes = self.notes
         if value.null_count():
-            notes = (*notes, f"{counted(value.null_count(), 'image')} without similarity come last")
+            notes = (*notes, f"{express(value.null_count(), 'image')} without similarity come last")
         places = np.arange(len(self))
         by = np.lexsort((places, -value.fill_null(-np.inf).to_numpy(), query))
         nearness = np.empty(len(self), np.int64)
@@ -217,7 +217,7 @@ class Groupings:
             without = int(np.isnan(rows[:, :1]).sum())
             if without:
                 what = "vector" if name == "vectors" else "hash"
-                notes.append(f"{counted(without, 'image')} of the pools without a {what}: single")
+                notes.append(f"{express(without, 'image')} of the pools without a {what}: single")
         self.notes = tuple(notes)
 
     @property
