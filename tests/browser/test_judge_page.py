@@ -278,7 +278,7 @@ def test_signed_out_in_the_middle_nothing_is_lost(judge):
     judge.locator("#again[open]").wait_for()
     judge.locator("#again-password").fill("wrong password")
     judge.keyboard.press("Enter")
-    judge.locator("#again-error").get_by_text("not right").wait_for()
+    judge.locator("#again-error").get_by_text("Wrong login or password").wait_for()
     judge.locator("#again-password").fill("correct horse")
     judge.keyboard.press("Enter")
     all_saved(judge)

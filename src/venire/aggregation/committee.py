@@ -1,4 +1,4 @@
-"""A committee of unlike models: near the best of them on every crowd, without known grades."""
+"""A committee of unlike models, averaged with equal weights or weights learnt from known grades."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ from venire.aggregation.calibration import (
     apply_temperature,
     find_known_rows,
     learn_calibration,
+)
+from venire.aggregation.committee_notes import (
+    describe_disagreement,
+    describe_weights,
+    prefix_notes,
 )
 from venire.aggregation.posterior import Posterior, moments
 from venire.aggregation.result import build_posterior, order_items
@@ -42,8 +47,6 @@ SKEWED = 2.0 / 3.0
 """Share of items with the same winner of the votes above which grade priors are learnt."""
 RESTARTS = 3
 """Restarts of the ordinal mixture."""
-NAMED_PAIRS = 3
-"""Pairs that the notes name."""
 
 
 class Members(NamedTuple):
@@ -288,9 +291,9 @@ class Committee(Settings):
             calibration=None if calibration is None else asdict(calibration),
             notes=(
                 *notes,
-                *_prefix_notes(names, results, judgments.notes),
-                *_describe_weights(names, weights, calibration, opinions.rows.size, gold),
-                *_describe_disagreement(names, distance, split, items),
+                *prefix_notes(names, results, judgments.notes),
+                *describe_weights(names, weights, calibration, opinions.rows.size, gold),
+                *describe_disagreement(names, distance, split, items),
             ),
             state=state,
         )
@@ -370,50 +373,3 @@ def _find_largest_share(codes: JudgmentCodes, size: int) -> float:
         return 0.0
     winner = np.argmax(count_votes(codes.indptr, codes.label, size), axis=1)
     return float(np.bincount(winner).max() / winner.size)
-
-
-def _prefix_notes(names: list[str], results: list[Posterior], shared: tuple[str, ...]) -> list[str]:
-    """Return the notes of the members, each with its name, without those of the judgments."""
-    return [
-        f"{name}: {note}"
-        for name, result in zip(names, results, strict=True)
-        for note in result.notes
-        if note not in shared
-    ]
-
-
-def _describe_weights(
-    names: list[str],
-    weights: Combination,
-    calibration: Calibration | None,
-    known: int,
-    gold: Qrels | None,
-) -> list[str]:
-    if calibration is None:
-        why = "no known grades" if gold is None else f"{known} known grades, fewer than {FEWEST}"
-        return [f"equal weights; NOT calibrated: {why}"]
-    parts = [
-        f"{name} {w:.2f} ({a:.2f} + {b:.2f} x)"
-        for name, w, a, b in zip(names, *weights, strict=True)
-    ]
-    return [
-        f"weights learnt from known grades, one line per member: {', '.join(parts)}",
-        calibration.describe(),
-    ]
-
-
-def _describe_disagreement(
-    names: list[str], distance: Floats, split: Floats, items: pl.DataFrame
-) -> list[str]:
-    """Return notes on the member that differs most, and on the pairs to judge again first."""
-    if not split.size or not float(split.max()) > 0.0:
-        return []
-    error = np.sqrt(np.mean(distance**2, axis=0))
-    far = int(np.argmax(error))
-    pairs = items.select(PAIR).with_columns(pl.Series("split", np.round(split, 9)))
-    first = pairs.sort(["split", *PAIR], descending=[True, False, False]).head(NAMED_PAIRS)
-    named = ", ".join(f"{query}/{doc} ({sd:.2f})" for query, doc, sd in first.iter_rows())
-    return [
-        f"{names[far]} is furthest from the others: {error[far]:.2f} grades",
-        f"the models disagree most on {named} (sd in grades): judge these pairs again first",
-    ]

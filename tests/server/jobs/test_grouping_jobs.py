@@ -216,8 +216,8 @@ def test_what_cannot_be_simulated_is_refused_at_once(store, study):
         ({"truth": "truth"}, UnknownName, "truth"),
         ({"truth": "pilot"}, DataError, "no pilot"),
         ({"encoder": ""}, BadSetting, "`encoder` is missing"),
-        ({"encoder": "other"}, DataError, "no vectors of other"),
-        ({"methods": "near-duplicate"}, DataError, "no vectors of perceptual-hash"),
+        ({"encoder": "other"}, DataError, "no vectors 'other'"),
+        ({"methods": "near-duplicate"}, DataError, "perceptual-hash"),
         ({"methods": "laeder"}, UnknownName, "leader"),
         ({"annotators": []}, BadSetting, "at least one annotator type"),
         ({"annotators": [{"name": "perfect"}]}, BadSetting, "annotator type besides the bounds"),
@@ -359,7 +359,7 @@ def test_encode_goes_on_where_it_was_stopped(store, study, letters):
     ended, _, _, parts = state(store, job)
     assert (ended, len(letters.seen)) == ("stopped", 10)
     assert parts == ["letters-000000"]
-    with pytest.raises(DataError, match="no vectors of letters"):
+    with pytest.raises(DataError, match="no vectors 'letters'"):
         stored(store, study)
     store.write(lambda session: queue.resume_job(session, job))
     run_pending(store)

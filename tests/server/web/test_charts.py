@@ -169,6 +169,7 @@ def test_every_point_of_a_simulation_has_its_row():
 
 
 FIGURE = r'<figure class="chart"'
+TABLE = r"parts\.table\(|{{ \w+_table\(|<table|cosine-table"
 CHART_PAGES = sorted(
     path.name
     for path in (WEB_FOLDER / "templates").glob("*.html")
@@ -178,8 +179,8 @@ CHART_PAGES = sorted(
 
 def test_the_pages_with_charts_are_known():
     assert CHART_PAGES == [
-        "aggregate.html", "agreement.html", "crowd.html", "evaluate.html", "simulation.html",
-        "trust.html",
+        "aggregate.html", "agreement.html", "crowd_judgments.html", "crowd_planner.html",
+        "crowd_repeatability.html", "evaluate.html", "simulation.html", "trust.html",
     ]  # fmt: skip
 
 
@@ -187,7 +188,7 @@ def test_the_pages_with_charts_are_known():
 def test_a_table_follows_every_chart(name):
     """Between two groups of charts, and after the last, there is a table."""
     text = (WEB_FOLDER / "templates" / name).read_text()
-    mark = re.compile(r"parts\.chart\(|<figure class=\"chart\"|parts\.table\(|<table|cosine-table")
+    mark = re.compile(rf"parts\.chart\(|{FIGURE}|{TABLE}")
     kinds = ["chart" if "chart" in match[0] else "table" for match in mark.finditer(text)]
     assert "chart" in kinds
     last = len(kinds) - 1 - kinds[::-1].index("chart")
@@ -195,7 +196,7 @@ def test_a_table_follows_every_chart(name):
     sections = re.split(r"<h[23]|<section", text)
     for part in sections:
         if re.search(r"parts\.chart\(|" + FIGURE, part):
-            assert re.search(r"parts\.table\(|<table|cosine-table", part), part[:200]
+            assert re.search(TABLE, part), part[:200]
 
 
 def test_a_chart_is_data_in_the_page_and_has_a_label():

@@ -121,5 +121,5 @@ def test_nothing_in_common_names_a_few_of_each():
 
 
 def test_decimal_grades_are_refused():
-    with pytest.raises(DataError, match="whole grades"):
+    with pytest.raises(DataError, match="whole numbers"):
         score_runs(Qrels.from_dict({"q": {"a": 0.5}}), Runs.from_dict({"q": {"a": 1}}), ["AP"])
