@@ -92,7 +92,7 @@ def compare_systems(
     differences = np.stack([values[a] - values[b] for a, b in pairs])
     low, high = _bootstrap(differences, bootstraps, level, rng)
     p_randomisation = _randomisation(differences, permutations, rng)
-    p_tukey = _tukey(values, pairs, permutations, rng)
+    p_tukey = compute_tukey_p(values, pairs, permutations, rng)
     p_holm = holm(p_randomisation)
     flat = ~np.any(differences != 0, axis=1)
     p_t = _t_test(differences)
@@ -162,10 +162,19 @@ def _randomisation(differences: Floats, permutations: int, rng: np.random.Genera
     return (beaten + 1.0) / (permutations + 1.0)
 
 
-def _tukey(
+def compute_tukey_p(
     values: Floats, pairs: list[tuple[int, int]], permutations: int, rng: np.random.Generator
 ) -> Floats:
-    """Return p-values of every pair against the largest difference under the null."""
+    """Return p-values of pairs of systems by the randomised Tukey HSD.
+
+    Parameters
+    ----------
+    values : float64 [systems, topics]
+    pairs : list of (int, int)
+        Rows of each pair.
+    permutations : int
+    rng : numpy.random.Generator
+    """
     observed = np.array([abs(values[a].mean() - values[b].mean()) for a, b in pairs])
     beaten = np.zeros(len(pairs))
     for start in range(0, permutations, CHUNK):
