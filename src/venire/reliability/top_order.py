@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from venire.arrays import Floats, Longs, Mask
+from venire.arrays import Floats, Longs
 from venire.errors import BadSetting
 
 COPY_DISTANCE = 0.02
@@ -238,9 +238,7 @@ def find_clear_cuts(scores: Floats) -> list[int]:
     return [size for size in range(1, systems) if is_clear[:size, size:].all()]
 
 
-def compare_halves(
-    scores: Floats, k: int, orders: Longs
-) -> tuple[float, float]:
+def compare_halves(scores: Floats, k: int, orders: Longs) -> tuple[float, float]:
     """Return mean tau and how often the first system repeats, over splits of the topics.
 
     Parameters
