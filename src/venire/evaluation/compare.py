@@ -95,7 +95,7 @@ def compare(
     permutations : int
         Number of permutations per test.
     bootstraps : int
-        Number of resamples for the interval.
+        Number of bootstrap resamples for the interval.
     level : float
         Confidence level of the interval.
     posterior : path, Posterior, Aggregation or GradeProbabilities, optional
@@ -103,13 +103,13 @@ def compare(
     draws : int
         Number of qrels drawn from the posterior.
     keep_going : bool
-        Whether to note and leave out a run file that cannot be read.
+        Whether to leave out a run file that cannot be read, with a note, instead of raising.
     seed : int
 
     Raises
     ------
     VenireError
-        For input that cannot be used; see the page on errors.
+        Input that cannot be used; see the reference page "Errors".
     """
     check_seed(seed)
     names = (measures,) if isinstance(measures, str) else tuple(measures) or MEASURES
@@ -119,23 +119,23 @@ def compare(
     scores = score_runs(graded, table, names, topics=topics, ties=ties)
     pairs = {
         str(measure): compare_systems(
-            scores, place, permutations=permutations, bootstraps=bootstraps, level=level, seed=seed
+            scores, index, permutations=permutations, bootstraps=bootstraps, level=level, seed=seed
         )
-        for place, measure in enumerate(scores.measures)
+        for index, measure in enumerate(scores.measures)
     }
     notes = list(table.notes)
-    drawn = None
+    draws_of_scores = None
     if posterior is not None:
         probabilities, source = load_grade_probabilities(posterior)
-        drawn = draw_scores(
+        draws_of_scores = draw_scores(
             probabilities, table, scores.measures, draws=draws, seed=seed, topics=topics, ties=ties
         )
         notes.append(f"first_better: share of {draws} qrels drawn from {source}, seed {seed}")
     shared = int(scores.counted.all(axis=0).sum())
-    notes += [*graded.notes, *scores.notes, f"over {shared} topics that all runs count"]
-    return Comparisons(pairs, scores, drawn, tuple(notes))
+    notes += [*graded.notes, *scores.notes, f"compared over {shared} topics common to all runs"]
+    return Comparisons(pairs, scores, draws_of_scores, tuple(notes))
 
 
 def _refuse_single(runs: Runs) -> None:
     if runs.frame["run_id"].n_unique() < 2:
-        raise BadSetting("must hold at least two runs", argument="runs")
+        raise BadSetting("must contain at least two runs", argument="runs")

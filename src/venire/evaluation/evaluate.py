@@ -1,4 +1,4 @@
-"""``venire.evaluate``: runs scored under qrels, with intervals where they are asked for."""
+"""``venire.evaluate``: score runs under qrels, with intervals if requested."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Evaluation:
     Attributes
     ----------
     frame : polars.DataFrame
-        One row per run (or run and topic): ``run_id`` (``query_id``), a column per measure, and
-        where intervals were asked for ``<measure> low`` and ``<measure> high``.
+        One row per run (or per run and topic): ``run_id`` (``query_id``), a column per measure,
+        and ``<measure> low`` and ``<measure> high`` if intervals were requested.
     scores : Scores
         Values of the measures that Venire computes itself, per run and topic.
     measures : tuple of str
-        All measures, those of ir_measures last.
+        All measures; those computed by ir_measures come last.
     notes : tuple of str
     """
 
@@ -82,21 +82,21 @@ def evaluate(
     ties : "trec", "docid-ascending" or "file-order"
         Order of documents with equal scores.
     posterior : path, Posterior, Aggregation or GradeProbabilities, optional
-        Grade probabilities that the qrels were inferred from: adds 95% intervals for the
-        uncertainty of the grades. A path is a folder that ``venire.write_report`` wrote.
+        Grade probabilities that the qrels were inferred from. Adds 95% intervals for the
+        uncertainty of the grades. A path is the output folder of an aggregation.
     draws : int
         Number of qrels drawn from the posterior.
     sampling_intervals : bool
         Whether to add 95% intervals of xinfAP, infAP, infNDCG and infNumRel for the sampling of
         the pool.
     keep_going : bool
-        Whether to note and leave out a run file that cannot be read.
+        Whether to leave out a run file that cannot be read, with a note, instead of raising.
     seed : int
 
     Raises
     ------
     VenireError
-        For input that cannot be used; see the page on errors.
+        Input that cannot be used; see the reference page "Errors".
 
     Examples
     --------
@@ -105,54 +105,57 @@ def evaluate(
     """
     check_seed(seed)
     names = (measures,) if isinstance(measures, str) else tuple(measures) or MEASURES
-    ours, others = split(names)
+    own_measures, other_measures = split(names)
     _refuse_combinations(by_topic, posterior is not None, sampling_intervals)
     graded = load_qrels(qrels)
     table = load_runs(runs, keep_going=keep_going)
-    scores = score_runs(graded, table, ours or ["NumRet"], topics=topics, ties=ties)
+    scores = score_runs(graded, table, own_measures or ["NumRet"], topics=topics, ties=ties)
     frame = scores.by_topic if by_topic else scores.frame
     notes = [*table.notes, *graded.notes, *scores.notes]
-    if others:
-        frame = _join_others(frame, graded, table, scores, others, by_topic=by_topic)
-        notes.append(f"by ir_measures: {', '.join(others)}")
-        if not ours:
+    if other_measures:
+        frame = _join_others(frame, graded, table, scores, other_measures, by_topic=by_topic)
+        notes.append(f"computed by ir_measures: {', '.join(other_measures)}")
+        if not own_measures:
             frame = frame.drop("NumRet")
     if posterior is not None:
-        if not ours:
+        if not own_measures:
             raise BadSetting("needs a measure that Venire computes itself", argument="posterior")
         probabilities, source = load_grade_probabilities(posterior)
-        drawn = draw_scores(
-            probabilities, table, ours, draws=draws, seed=seed, topics=topics, ties=ties
+        draws_of_scores = draw_scores(
+            probabilities, table, own_measures, draws=draws, seed=seed, topics=topics, ties=ties
         )
-        low, high = drawn.interval()
-        frame = _join_intervals(frame, drawn.runs, drawn.measures, low, high)
+        low, high = draws_of_scores.interval()
+        frame = _join_intervals(frame, draws_of_scores.runs, draws_of_scores.measures, low, high)
         notes += [
-            f"95% intervals by {draws} qrels drawn from {source}, seed {seed}",
-            *_describe_other_pairs(graded, probabilities),
+            f"95% intervals from {draws} qrels drawn from {source}, seed {seed}",
+            *_note_unshared_pairs(graded, probabilities),
             *_count_outside(scores, low, high),
         ]
     if sampling_intervals:
-        estimates = [measure for measure in ours if measure.family.is_estimate]
+        estimates = [measure for measure in own_measures if measure.family.is_estimate]
         if not estimates:
             raise BadSetting(
-                f"needs a measure of a sample: {', '.join(list_estimates())}",
+                f"needs a measure that is estimated from a sample: {', '.join(list_estimates())}",
                 argument="sampling_intervals",
             )
         sampled = sampling_error(graded, table, estimates, topics=topics, ties=ties)
         low, high = sampled.interval()
         frame = _join_intervals(frame, sampled.scores.runs, sampled.scores.measures, low, high)
-        notes += ["95% intervals by the jackknife over the sample, topics as given", *sampled.notes]
-    return Evaluation(frame, scores, (*map(str, ours), *others), tuple(notes))
+        notes += [
+            "95% intervals from the jackknife over the sampled documents; topics are fixed",
+            *sampled.notes,
+        ]
+    return Evaluation(frame, scores, (*map(str, own_measures), *other_measures), tuple(notes))
 
 
 def _refuse_combinations(by_topic: bool, posterior: bool, sampling_intervals: bool) -> None:
     if posterior and sampling_intervals:
         raise BadSetting(
-            "cannot be combined with intervals of a posterior", argument="sampling_intervals"
+            "cannot be combined with the intervals of a posterior", argument="sampling_intervals"
         )
     if by_topic and (posterior or sampling_intervals):
         raise BadSetting(
-            "gives intervals of averages; scores by topic have none",
+            "adds intervals to averages only; scores by topic have no intervals",
             argument="posterior" if posterior else "sampling_intervals",
         )
 
@@ -171,7 +174,7 @@ def _join_others(
     if by_topic:
         return frame.join(values, on=["run_id", "query_id"], how="left")
     count = pl.DataFrame({"run_id": scores.runs, "topics": scores.counted.sum(axis=1)})
-    # In the order of the topics: sums of threads would differ in the last digit.
+    # Sum in topic order: a parallel sum would differ in the last digit.
     values = values.sort("run_id", "query_id").drop("query_id")
     sums = values.group_by("run_id", maintain_order=True).sum().join(count, on="run_id")
     means = sums.select("run_id", *(pl.col(name) / pl.col("topics") for name in measures))
@@ -183,21 +186,21 @@ def _join_intervals(
 ) -> pl.DataFrame:
     """Add ``<measure> low`` and ``<measure> high`` [measures, runs]."""
     columns: dict[str, Any] = {"run_id": runs}
-    for place, measure in enumerate(measures):
-        columns[f"{measure} low"], columns[f"{measure} high"] = low[place], high[place]
+    for index, measure in enumerate(measures):
+        columns[f"{measure} low"], columns[f"{measure} high"] = low[index], high[index]
     return frame.join(pl.DataFrame(columns), on="run_id", how="left", maintain_order="left")
 
 
-def _describe_other_pairs(qrels: Qrels, probabilities: GradeProbabilities) -> list[str]:
-    """Return a note where qrels and grade probabilities are of different pairs."""
+def _note_unshared_pairs(qrels: Qrels, probabilities: GradeProbabilities) -> list[str]:
+    """Return a note if qrels and grade probabilities do not cover the same pairs."""
     pair = ["query_id", "doc_id"]
     missing = qrels.frame.join(probabilities.pairs, on=pair, how="anti").height
     extra = probabilities.pairs.join(qrels.frame, on=pair, how="anti").height
     if not missing and not extra:
         return []
     return [
-        f"the scores and the intervals are of different pairs: {missing:,} of the qrels have no "
-        f"grade probabilities, {extra:,} with probabilities are not in the qrels"
+        f"scores and intervals are based on different pairs: {missing:,} pairs of the qrels have "
+        f"no grade probabilities, {extra:,} pairs with probabilities are not in the qrels"
     ]
 
 
@@ -207,6 +210,6 @@ def _count_outside(scores: Scores, low: Floats, high: Floats) -> list[str]:
     if not outside:
         return []
     return [
-        f"{outside} of {scores.mean.size} scores lie outside their interval: the qrels have one "
-        "grade a pair, the draws each grade as often as it is likely"
+        f"{outside} of {scores.mean.size} scores lie outside their interval: the qrels have only "
+        "the chosen grade of each pair, the draws have every grade in proportion to its probability"
     ]

@@ -1,4 +1,4 @@
-"""Measures Venire has no kernel for, through ir_measures where that is installed."""
+"""Measures that Venire does not compute itself: computed by ir_measures, if installed."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from venire.tables.runs import Runs
 
 
 def split(measures: Sequence[str]) -> tuple[list[Measure], list[str]]:
-    """Return the measures of ours, and those that ir_measures must compute.
+    """Return the measures that Venire computes, and those that ir_measures must compute.
 
     Raises
     ------
     UnknownName, BadSetting
-        For a measure that neither knows.
+        A measure that is unknown to both.
     MissingExtra
-        For one that ir_measures may know, when it is not installed.
+        A measure that is unknown to Venire, while ir_measures is not installed.
     """
-    ours: list[Measure] = []
-    theirs: list[str] = []
+    own_measures: list[Measure] = []
+    other_measures: list[str] = []
     for text in measures:
         try:
-            ours.append(parse(text))
+            own_measures.append(parse(text))
         except UnknownName as error:
             if error.kind != "measure":
                 raise
-            theirs.append(_theirs(text, error))
-    return ours, theirs
+            other_measures.append(_spell_for_ir_measures(text, error))
+    return own_measures, other_measures
 
 
-def _theirs(text: str, error: UnknownName) -> str:
-    """Return a measure as ir_measures prints it, or raise what is most useful."""
+def _spell_for_ir_measures(text: str, error: UnknownName) -> str:
+    """Return a measure as ir_measures prints it; raise ``error`` if that package lacks it too."""
     try:
         import ir_measures
     except ImportError:
         if difflib.get_close_matches(error.name, error.known, n=1, cutoff=0.75):
-            raise error from None  # a misspelt name of ours is likelier than one of theirs
+            raise error from None  # more likely a typo than a measure of ir_measures
         raise MissingExtra("ir-measures", "measures", f"The measure {text}") from None
     try:
         return str(ir_measures.parse_measure(text))
@@ -50,7 +50,7 @@ def _theirs(text: str, error: UnknownName) -> str:
 
 
 def evaluate_elsewhere(qrels: Qrels, runs: Runs, measures: Sequence[str]) -> pl.DataFrame:
-    """Return ``run_id, query_id`` and a column for each measure, computed by ir_measures."""
+    """Return ``run_id, query_id`` and a column per measure, computed by ir_measures."""
     import ir_measures
 
     grades = qrels.to_dict()

@@ -10,11 +10,11 @@ from venire.aggregation.posterior import Posterior
 from venire.evaluation.uncertain import GradeProbabilities
 
 GradeProbabilitiesLike: TypeAlias = GradeProbabilities | Posterior | Aggregation | str | Path
-"""Grade probabilities, a posterior, an aggregation, or the folder of one."""
+"""Grade probabilities, a posterior, an aggregation, or the output folder of an aggregation."""
 
 
 def load_grade_probabilities(source: GradeProbabilitiesLike) -> tuple[GradeProbabilities, str]:
-    """Return grade probabilities, and what notes call their source."""
+    """Return grade probabilities, and the name of their source for notes."""
     if isinstance(source, GradeProbabilities):
         return source, "the grade probabilities"
     if isinstance(source, Aggregation):

@@ -1,4 +1,4 @@
-"""Which of two systems is better, and how sure that is."""
+"""Compare pairs of systems: paired tests, bootstrap intervals, corrections for many pairs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from venire.errors import BadSetting
 from venire.evaluation.score import Scores
 
 CHUNK = 256
-"""Permutations worked on at once, so that memory does not grow with their number."""
+"""Number of permutations per step, so that memory does not grow with their total number."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Comparison:
     p_tukey : float or None
         Randomised Tukey HSD over all systems.
     wins, ties, losses : int
-        Topics.
+        Number of topics where the first run is better, equal or worse.
     """
 
     first: str
@@ -59,7 +59,7 @@ def compare_systems(
     level: float = 0.95,
     seed: int = 0,
 ) -> list[Comparison]:
-    """Compare every pair of systems over the topics that all of them count.
+    """Compare every pair of systems over the topics that all of them share.
 
     Paired t-test; randomisation test (signs of the differences flipped at random, with 1
     added to both counts so that p is never 0); percentile bootstrap over topics;
@@ -70,10 +70,11 @@ def compare_systems(
     ----------
     scores : Scores
     measure : int
-        Which of the scores' measures.
+        Index of the measure in ``scores``.
     permutations, bootstraps : int
+        Number of permutations per test, and of resamples for the interval.
     level : float
-        Of the interval.
+        Confidence level of the interval.
     seed : int
     """
     for argument, number in (("permutations", permutations), ("bootstraps", bootstraps)):
@@ -82,7 +83,7 @@ def compare_systems(
     if not 0 < level < 1:
         raise BadSetting(f"must be > 0 and < 1 (got {level})", argument="level", value=level)
     if len(scores.runs) < 2:
-        raise BadSetting("comparing needs at least two runs")
+        raise BadSetting("A comparison needs at least two runs")
     shared = scores.counted.all(axis=0)
     if not shared.any():
         raise BadSetting("The runs share no topic", hint="Compare runs of the same topics.")
@@ -94,29 +95,29 @@ def compare_systems(
     p_randomisation = _randomisation(differences, permutations, rng)
     p_tukey = compute_tukey_p(values, pairs, permutations, rng)
     p_holm = holm(p_randomisation)
-    flat = ~np.any(differences != 0, axis=1)
+    is_equal = ~np.any(differences != 0, axis=1)
     p_t = _t_test(differences)
-    out = []
+    comparisons = []
     for number, (a, b) in enumerate(pairs):
         difference = differences[number]
-        same = bool(flat[number])
-        out.append(
+        undefined = bool(is_equal[number])
+        comparisons.append(
             Comparison(
                 first=scores.runs[a],
                 second=scores.runs[b],
                 difference=float(difference.mean()),
                 low=float(low[number]),
                 high=float(high[number]),
-                p_t=None if same else _none_if_nan(p_t[number]),
-                p_randomisation=None if same else float(p_randomisation[number]),
-                p_holm=None if same else float(p_holm[number]),
-                p_tukey=None if same else float(p_tukey[number]),
+                p_t=None if undefined else _none_if_nan(p_t[number]),
+                p_randomisation=None if undefined else float(p_randomisation[number]),
+                p_holm=None if undefined else float(p_holm[number]),
+                p_tukey=None if undefined else float(p_tukey[number]),
                 wins=int((difference > 0).sum()),
                 ties=int((difference == 0).sum()),
                 losses=int((difference < 0).sum()),
             )
         )
-    return out
+    return comparisons
 
 
 def _none_if_nan(value: float) -> float | None:
@@ -141,7 +142,7 @@ def _bootstrap(
 ) -> tuple[Floats, Floats]:
     """Return the percentile interval of each mean difference."""
     n = differences.shape[1]
-    # Counts of each topic in a resample: a matrix product instead of a gather.
+    # Weights of the topics in each resample: one matrix product instead of a gather per resample.
     counts = rng.multinomial(n, np.full(n, 1.0 / n), size=bootstraps).astype(np.float64) / n
     means = differences @ counts.T
     tail = (1.0 - level) / 2.0
@@ -150,16 +151,16 @@ def _bootstrap(
 
 
 def _randomisation(differences: Floats, permutations: int, rng: np.random.Generator) -> Floats:
-    """Return two-sided p-values; all pairs see the same flips."""
+    """Return two-sided p-values; all pairs share the same sign flips."""
     observed = np.abs(differences.mean(axis=1))
     n = differences.shape[1]
-    beaten = np.zeros(len(differences))
+    exceedances = np.zeros(len(differences))
     for start in range(0, permutations, CHUNK):
         size = min(CHUNK, permutations - start)
         signs = rng.choice([-1.0, 1.0], (n, size))
         null = np.abs(differences @ signs) / n
-        beaten += (null >= observed[:, None] - 1e-12).sum(axis=1)
-    return (beaten + 1.0) / (permutations + 1.0)
+        exceedances += (null >= observed[:, None] - 1e-12).sum(axis=1)
+    return (exceedances + 1.0) / (permutations + 1.0)
 
 
 def compute_tukey_p(
@@ -176,14 +177,14 @@ def compute_tukey_p(
     rng : numpy.random.Generator
     """
     observed = np.array([abs(values[a].mean() - values[b].mean()) for a, b in pairs])
-    beaten = np.zeros(len(pairs))
+    exceedances = np.zeros(len(pairs))
     for start in range(0, permutations, CHUNK):
         size = min(CHUNK, permutations - start)
         shuffled = rng.permuted(np.broadcast_to(values, (size, *values.shape)), axis=1)
         means = shuffled.mean(axis=2)
         spread = means.max(axis=1) - means.min(axis=1)
-        beaten += (spread[None, :] >= observed[:, None] - 1e-12).sum(axis=1)
-    return (beaten + 1.0) / (permutations + 1.0)
+        exceedances += (spread[None, :] >= observed[:, None] - 1e-12).sum(axis=1)
+    return (exceedances + 1.0) / (permutations + 1.0)
 
 
 def holm(p: Floats) -> Floats:
@@ -196,6 +197,6 @@ def holm(p: Floats) -> Floats:
     """
     order = np.argsort(p)
     steps = p[order] * np.arange(p.size, 0, -1)
-    out = np.empty_like(p)
-    out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return out
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return corrected

@@ -1,4 +1,4 @@
-"""Runs ranked once, so that new grades re-score them by look-up."""
+"""Ranks of the graded pairs in every run, computed once and scored under any grades."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from venire.tables.runs import Runs, block_starts
 from venire.tables.schema import PAIR
 
 ABSENT = np.iinfo(np.int64).min
-"""Grade of a pair that the qrels do not name."""
+"""Grade of a pair that is not in the qrels."""
 UNRANKED = np.iinfo(np.int64).max
-"""Best rank of a pair that no run ranks."""
+"""Best rank of a pair that no run retrieves."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
 class RankTable:
-    """Where each run ranks each of a set of pairs.
+    """Rank of each pair in each run.
 
     Attributes
     ----------
@@ -33,14 +33,14 @@ class RankTable:
     topic : int64 [P]
         Topic of each pair.
     segment, rank, pair : int64 [H]
-        The retrieved ones of those pairs, sorted by segment ``run * T + topic``, then rank.
+        Each retrieval of such a pair by a run, sorted by segment ``run * T + topic``, then rank.
     retrieved : int64 [runs * T]
-        Documents retrieved for each run and topic.
+        Number of documents retrieved per run and topic.
     notes : tuple of str
     stratum : int64 [P], optional
         Code of the stratum each pair was sampled from.
     adaptive : str
-        Strategy of the adaptive pool that the qrels come of, if they do.
+        Strategy of the pool if the qrels come from an adaptive pool, else empty.
     """
 
     runs: list[str]
@@ -57,13 +57,13 @@ class RankTable:
 
     @classmethod
     def of(cls, runs: Runs, pairs: pl.DataFrame, *, ties: str = "trec") -> RankTable:
-        """Rank the runs and look the pairs up in them.
+        """Rank the runs and look up the pairs in them.
 
         Parameters
         ----------
         runs : Runs
         pairs : polars.DataFrame
-            ``query_id, doc_id``, each once.
+            ``query_id, doc_id``, without repeats.
         ties : str
             Tie rule, see :meth:`venire.Runs.ranks`.
         """
@@ -79,16 +79,17 @@ class RankTable:
         blocks = ranked.select("run_id", "query_id")[starts]
         names = blocks["run_id"].unique().sort().to_list()
         run = _codes(blocks["run_id"], names)
-        of_block = _codes(blocks["query_id"], topics.to_list())
+        block_topic = _codes(blocks["query_id"], topics.to_list())
         width = len(topics)
         length = np.diff(starts, append=ranked.height)
         retrieved = np.zeros(len(names) * width, np.int64)
-        known = of_block >= 0
-        retrieved[(run * width + of_block)[known]] = length[known]
-        row, pair = _look_up(ranked["doc_id"], np.repeat(of_block, length), pairs["doc_id"], topic)
+        in_topics = block_topic >= 0
+        retrieved[(run * width + block_topic)[in_topics]] = length[in_topics]
+        ranked_topic = np.repeat(block_topic, length)
+        row, pair = _look_up(ranked["doc_id"], ranked_topic, pairs["doc_id"], topic)
         segment = np.repeat(run, length)[row] * width + topic[pair]
         rank = ranked["rank"].to_numpy()[row].astype(np.int64)
-        # Ranks are below 2^31, so one key sorts by segment and rank.
+        # Ranks are below 2^31, so a single integer key sorts by segment, then rank.
         sort = np.argsort(segment * (1 << 31) + rank, kind="stable")
         return cls(
             runs=names,
@@ -104,16 +105,16 @@ class RankTable:
 
     @property
     def run(self) -> Longs:
-        """Run of each retrieved pair, as its place in ``runs`` [H]."""
+        """Index in ``runs`` of the run of each retrieved pair [H]."""
         return self.segment // max(len(self.topics), 1)
 
     def best_ranks(self, members: Mask | None = None) -> Longs:
-        """Return the best rank of each pair in any run [P], ``UNRANKED`` where none ranks it.
+        """Return the best rank of each pair in any run [P]; ``UNRANKED`` if no run retrieves it.
 
         Parameters
         ----------
         members : bool [runs], optional
-            The runs to look at; all by default.
+            The runs to consider; all by default.
         """
         pair, rank = self.pair, self.rank
         if members is not None:
@@ -124,12 +125,12 @@ class RankTable:
         return best
 
     def grades(self, qrels: Qrels) -> Longs:
-        """Return the grade of each pair [P], ``ABSENT`` where the qrels do not name it."""
+        """Return the grade of each pair [P]; ``ABSENT`` if it is not in the qrels."""
         joined = self.pairs.join(qrels.frame, on=PAIR, how="left", maintain_order="left")
         return joined["relevance"].cast(pl.Int64).fill_null(ABSENT).to_numpy()
 
     def with_strata(self, qrels: Qrels) -> RankTable:
-        """Return the table with the strata of stratified qrels, where these have any."""
+        """Return the table with the strata of the qrels, if these have any."""
         if "stratum" not in qrels.frame.columns:
             return self
         joined = self.pairs.join(qrels.frame, on=PAIR, how="left", maintain_order="left")
@@ -137,7 +138,7 @@ class RankTable:
         return replace(self, stratum=stratum.astype(np.int64))
 
     def hits(self, grades: Longs) -> Hits:
-        """Return what measures see when the pairs have these grades."""
+        """Return the input of the measures when the pairs have these grades."""
         grade = grades[self.pair]
         is_graded = grade != ABSENT
         graded = grades != ABSENT
@@ -157,30 +158,29 @@ class RankTable:
 
 
 def _codes(column: pl.Series, values: list[str]) -> Longs:
-    """Return the place of each text in a list, -1 where it is not there."""
-    place = {value: position for position, value in enumerate(values)}
-    return np.array([place.get(value, -1) for value in column], dtype=np.int64)
+    """Return the index of each text in a list, -1 for a text that is not in the list."""
+    code_of = {value: index for index, value in enumerate(values)}
+    return np.array([code_of.get(value, -1) for value in column], dtype=np.int64)
 
 
 def _look_up(
-    doc: pl.Series, of_doc: Longs, known: pl.Series, of_known: Longs
+    ranked_doc: pl.Series, ranked_topic: Longs, pair_doc: pl.Series, pair_topic: Longs
 ) -> tuple[Longs, Longs]:
-    """Return where the pairs (topic, document) of a long table stand in a short one.
+    """Look up the ranked documents among the pairs, by topic and document.
 
-    Hashes of 64 bits are joined, which takes half the time and memory of joining texts; what is
-    found is then compared as text. Should two pairs of the short table share a hash, texts are
-    joined.
+    Joins on 64-bit hashes, which takes half the time and memory of a join on text, and compares
+    the matches as text afterwards. Joins on text if two pairs have the same hash.
 
     Parameters
     ----------
-    doc, known : polars.Series of text
-    of_doc, of_known : int64
-        Topic of each; -1 for one that the short table has not.
+    ranked_doc, pair_doc : polars.Series of text
+    ranked_topic, pair_topic : int64
+        Topic of each document; -1 for a topic without pairs.
 
     Returns
     -------
     row, pair : int64
-        Places in the long and in the short table.
+        Index of each match among the ranked documents and among the pairs.
     """
 
     def table(ids: pl.Series, topic: Longs, name: str) -> pl.DataFrame:
@@ -189,28 +189,32 @@ def _look_up(
         mixed ^= ids.hash().to_numpy()
         return pl.DataFrame({"key": mixed, name: np.arange(len(ids), dtype=np.uint32)})
 
-    short = table(known, of_known, "pair")
-    if short["key"].n_unique() < short.height:
-        texts = [
+    hashed_pairs = table(pair_doc, pair_topic, "pair")
+    if hashed_pairs["key"].n_unique() < hashed_pairs.height:
+        ranked, pairs = (
             pl.DataFrame({"topic": topic, "doc": ids}).with_row_index(name)
-            for ids, topic, name in ((doc, of_doc, "row"), (known, of_known, "pair"))
-        ]
-        both = texts[0].join(texts[1], on=["topic", "doc"])
+            for ids, topic, name in (
+                (ranked_doc, ranked_topic, "row"),
+                (pair_doc, pair_topic, "pair"),
+            )
+        )
+        matches = ranked.join(pairs, on=["topic", "doc"])
     else:
-        both = table(doc, of_doc, "row").join(short, on="key")
-    row, pair = (both[name].to_numpy().astype(np.int64) for name in ("row", "pair"))
-    same = (doc[row] == known[pair]).to_numpy() & (of_doc[row] == of_known[pair])
-    return row[same], pair[same]
+        matches = table(ranked_doc, ranked_topic, "row").join(hashed_pairs, on="key")
+    row, pair = (matches[name].to_numpy().astype(np.int64) for name in ("row", "pair"))
+    is_match = (ranked_doc[row] == pair_doc[pair]).to_numpy()
+    is_match &= ranked_topic[row] == pair_topic[pair]
+    return row[is_match], pair[is_match]
 
 
 def _topic_notes(blocks: pl.DataFrame, names: list[str], topics: list[str]) -> tuple[str, ...]:
-    """Name the topics that runs lack, and those the qrels lack."""
+    """Return notes on topics that are missing from a run, and on topics without qrels."""
     notes = []
     for name in names:
         topics_of_run = set(blocks.filter(pl.col("run_id") == name)["query_id"])
         missing = [topic for topic in topics if topic not in topics_of_run]
         if missing:
-            notes.append(f"run {name} has nothing for {_some(missing)}: each counts 0")
+            notes.append(f"run {name} has no documents for {_some(missing)}: each counts as 0")
     extra = sorted(set(blocks["query_id"].unique()) - set(topics))
     if extra:
         notes.append(f"the qrels have no {_some(extra)}: not scored")
@@ -218,6 +222,6 @@ def _topic_notes(blocks: pl.DataFrame, names: list[str], topics: list[str]) -> t
 
 
 def _some(topics: list[str]) -> str:
-    shown = ", ".join(topics[:5])
+    first = ", ".join(topics[:5])
     others = f" and {len(topics) - 5} more" if len(topics) > 5 else ""
-    return f"topic {shown}" if len(topics) == 1 else f"{len(topics)} topics ({shown}{others})"
+    return f"topic {first}" if len(topics) == 1 else f"{len(topics)} topics ({first}{others})"

@@ -1,4 +1,4 @@
-"""Scores of systems under settled grades, by topic and averaged."""
+"""Scores of systems under fixed grades, by topic and averaged."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import numpy as np
 import polars as pl
 
 from venire.arrays import Floats, Longs, Mask
-from venire.errors import BadSetting, DataError, NoOverlap
+from venire.errors import DataError, NoOverlap, UnknownName
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.measures import Measure, parse
 from venire.measures.family import STRATA
 from venire.measures.hits import Hits
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
+from venire.tables.schema import express
 
 TOPICS = ("qrels", "run")
 ALL_TOPICS = "all"
-"""Average over all topics of the table, also those without a graded pair; for simulated pools."""
+"""Average over all topics of the table, including topics without a graded pair; for simulated
+pools."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Scores:
     runs, topics : list of str
     values : float64 [measures, runs, topics]
     counted : bool [runs, topics]
-        Which topics the average of a run is over.
+        Whether a topic is part of the average of a run.
     notes : tuple of str
     """
 
@@ -45,12 +47,12 @@ class Scores:
 
     @property
     def mean(self) -> Floats:
-        """One value for each measure and run [measures, runs]: mean, or sum for counts."""
+        """Mean over topics, or sum for counts, of each measure and run [measures, runs]."""
         total = np.where(self.counted[None], self.values, 0.0).sum(axis=2)
         count = np.maximum(self.counted.sum(axis=1), 1)
-        sums = np.array([measure.family.across_topics == "sum" for measure in self.measures])
-        out: Floats = np.where(sums[:, None], total, total / count[None, :])
-        return out
+        is_sum = np.array([measure.family.across_topics == "sum" for measure in self.measures])
+        mean: Floats = np.where(is_sum[:, None], total, total / count[None, :])
+        return mean
 
     def over(self, counted: Mask) -> Scores:
         """Return the same values averaged over other topics [runs, topics]."""
@@ -58,7 +60,7 @@ class Scores:
 
     @property
     def frame(self) -> pl.DataFrame:
-        """One row a run: ``run_id`` and a column for each measure, in the order of the runs."""
+        """One row per run: ``run_id`` and a column per measure, in the order of the runs."""
         columns = {str(measure): row for measure, row in zip(self.measures, self.mean, strict=True)}
         return pl.DataFrame(
             {"run_id": self.runs, **columns}, schema_overrides={"run_id": pl.String}
@@ -66,7 +68,7 @@ class Scores:
 
     @property
     def by_topic(self) -> pl.DataFrame:
-        """One row a run and topic: ``run_id, query_id`` and a column for each measure."""
+        """One row per run and topic: ``run_id, query_id`` and a column per measure."""
         run, topic = np.nonzero(self.counted)
         columns = {
             str(measure): values[run, topic]
@@ -100,17 +102,17 @@ def score_runs(
     measures : sequence of str or Measure
         As ir_measures spells them.
     topics : "qrels" or "run"
-        Average over all topics of the qrels, a topic missing from a run counting 0
-        (trec_eval -c), or over those the run has.
+        Average over all topics of the qrels, where a topic missing from a run counts as 0
+        (trec_eval -c), or over the topics of the run.
     ties : str
         Tie rule, see :meth:`venire.Runs.ranks`.
 
     Raises
     ------
     NoOverlap
-        When runs and qrels share no topic.
+        Runs and qrels share no topic.
     DataError
-        For grades that are not whole, and for an estimate from a sample (infAP, xinfAP, infNDCG,
+        Grades that are not whole numbers, or an estimate from a sample (infAP, xinfAP, infNDCG,
         infNumRel) under qrels of an adaptive pool.
 
     Examples
@@ -121,13 +123,13 @@ def score_runs(
     [('run', 0.5, 0.0)]
     """
     if topics not in TOPICS:
-        raise BadSetting(f"topics is one of {', '.join(TOPICS)}, not {topics!r}")
+        raise UnknownName("topics", topics, TOPICS)
     table = rank(qrels, runs, ties=ties)
     return score(table, table.grades(qrels), measures, topics=topics)
 
 
 def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
-    """Return measures as values; texts are parsed."""
+    """Return the measures, parsed if they are text."""
     return [parse(measure) if isinstance(measure, str) else measure for measure in measures]
 
 
@@ -143,18 +145,18 @@ def require_whole_grades(qrels: Qrels, name: str = "") -> None:
     ----------
     qrels : Qrels
     name : str
-        What the qrels are called in the error.
+        Name of the qrels in the error.
     """
     if not qrels.frame["relevance"].dtype.is_integer():
         raise DataError(
-            f"{name or 'qrels'}: grades must be whole numbers for measures",
+            f"{name or 'qrels'}: measures need grades that are whole numbers",
             hint='Write the qrels with `rule="mode"`.',
             code="fractional-grades",
         )
 
 
 def rank(qrels: Qrels, runs: Runs, *, ties: str = "trec") -> RankTable:
-    """Return where the runs rank the pairs of the qrels; errors as for :func:`score_runs`."""
+    """Return the rank of each pair of the qrels in each run; errors as for :func:`score_runs`."""
     require_whole_grades(qrels)
     require_overlap(qrels.frame, runs.frame)
     pairs = qrels.frame.select("query_id", "doc_id")
@@ -169,17 +171,17 @@ def score(
     *,
     topics: str = "qrels",
 ) -> Scores:
-    """Score ranked runs under given grades of the table's pairs.
+    """Score ranked runs under grades of the pairs of the table.
 
     Parameters
     ----------
     table : RankTable
     grades : int64 [P]
-        ``ABSENT`` where a pair has none.
+        ``ABSENT`` for a pair without a grade.
     measures : sequence
     topics : "qrels", "run" or "all"
-        Average over the topics with a graded pair, over those of them that a run has, or over all
-        topics of the table.
+        Average over the topics with a graded pair, over those of these topics that are in the
+        run, or over all topics of the table.
     """
     parsed = parse_measures(measures)
     _refuse_adaptive(table.adaptive, parsed)
@@ -207,13 +209,13 @@ def score(
 
 
 def _refuse_adaptive(strategy: str, measures: list[Measure]) -> None:
-    """Refuse an estimate from a sample whose probabilities nobody knows."""
-    asked = [str(measure) for measure in measures if measure.family.is_estimate]
-    if strategy and asked:
+    """Refuse an estimate from a sample under qrels of an adaptive pool."""
+    estimates = [str(measure) for measure in measures if measure.family.is_estimate]
+    if strategy and estimates:
         raise DataError(
-            f"{asked[0]} is an estimate from a random sample, and the qrels come of an adaptive "
-            f"pool ({strategy}): what was found decided what was judged next, so its documents "
-            "have no known probability; make a stratified pool"
+            f"{estimates[0]} needs a random sample, but the qrels come from an adaptive pool "
+            f"({strategy}), where the sampling probabilities are unknown",
+            hint="Judge a stratified pool instead.",
         )
 
 
@@ -221,13 +223,13 @@ def _adaptive_note(strategy: str) -> tuple[str, ...]:
     if not strategy:
         return ()
     return (
-        f"the qrels come of an adaptive pool ({strategy}): intervals and tests are over topics "
-        "and know nothing of what the pool left out",
+        f"the qrels come from an adaptive pool ({strategy}): intervals and tests cover the choice "
+        "of topics only, not the documents that the pool left out",
     )
 
 
 def _note_unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
-    """Name the topics with a stratum that nothing was sampled from."""
+    """Return notes on strata with a single sampled document, and on strata with none."""
     if not any(STRATA in measure.family.needs for measure in measures):
         return ()
     judged = hits.judged
@@ -235,51 +237,54 @@ def _note_unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tu
     cell = judged.topic * width + judged.strata
     size = np.bincount(cell, minlength=judged.topics * width)
     sampled = np.bincount(cell[judged.grade >= 0], minlength=size.size)
-    single = int(np.sum((size > 1) & (sampled == 1)))
-    lone: tuple[str, ...] = ()
-    if single and any(dict(measure.parameters).get("corrected") for measure in measures):
-        lone = (
-            f"{single} strata of topics have one document sampled of several: "
-            "xinfAP(corrected=True) cannot see two of them at once and is too low there",
+    n_single = int(np.sum((size > 1) & (sampled == 1)))
+    notes: tuple[str, ...] = ()
+    if n_single and any(dict(measure.parameters).get("corrected") for measure in measures):
+        notes = (
+            f"{express(n_single, 'stratum', 'strata')} with a single sampled document out of "
+            "several: xinfAP(corrected=True) misses pairs of documents there and is too low",
         )
     empty = np.flatnonzero((size > 0) & (sampled == 0))
     if not empty.size:
-        return lone
+        return notes
     names = [table.topics[number] for number in np.unique(empty // width)]
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    first = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return (
-        *lone,
-        f"nothing was sampled from {empty.size} of the strata of topic {shown}, with "
-        f"{size[empty].sum()} documents: not estimated there",
+        *notes,
+        f"no document was sampled from {express(empty.size, 'stratum', 'strata')} of topic "
+        f"{first}, with {express(int(size[empty].sum()), 'document')}: estimates leave these out",
     )
 
 
 def _empty_topics(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
-    """Name the topics without a relevant document, at each threshold that is used."""
+    """Return notes on topics without a relevant document, at each threshold in use."""
     notes = []
     for rel in sorted({smallest_relevant(measure) for measure in measures}):
         relevant = hits.judged.count_relevant(rel)
-        none = [topic for topic, count in zip(table.topics, relevant, strict=True) if count == 0]
-        if none:
-            shown = ", ".join(none[:5]) + (f" and {len(none) - 5} more" if len(none) > 5 else "")
-            least = f" (grade {rel} or more)" if rel != 1 else ""
-            notes.append(f"no document is relevant{least} for topic {shown}: counted as 0")
+        empty = [topic for topic, count in zip(table.topics, relevant, strict=True) if count == 0]
+        if empty:
+            first = ", ".join(empty[:5]) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
+            threshold = f" (grade >= {rel})" if rel != 1 else ""
+            notes.append(f"no document is relevant{threshold} for topic {first}: counted as 0")
     return tuple(notes)
 
 
 def require_overlap(graded: pl.DataFrame, ranked: pl.DataFrame, name: str = "qrels") -> None:
-    """Raise NoOverlap where graded pairs and ranked documents share no topic.
+    """Raise NoOverlap if graded pairs and ranked documents share no topic.
 
     Parameters
     ----------
     graded, ranked : polars.DataFrame
         With a column ``query_id``.
     name : str
-        What the graded pairs are called in the error.
+        Name of the graded pairs in the error.
     """
-    ours = set(graded["query_id"].unique())
-    theirs = set(ranked["query_id"].unique())
-    if not ours & theirs:
-        some = ", ".join(sorted(ours)[:3]) or "none"
-        others = ", ".join(sorted(theirs)[:3]) or "none"
-        raise NoOverlap(f"{name} and runs share no topic; {name} have {some}; runs have {others}")
+    graded_topics = set(graded["query_id"].unique())
+    ranked_topics = set(ranked["query_id"].unique())
+    if not graded_topics & ranked_topics:
+        in_qrels = ", ".join(sorted(graded_topics)[:3]) or "none"
+        in_runs = ", ".join(sorted(ranked_topics)[:3]) or "none"
+        raise NoOverlap(
+            f"{name} and runs share no topic (topics of the {name}: {in_qrels}; topics of the "
+            f"runs: {in_runs})"
+        )

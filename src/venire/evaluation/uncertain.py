@@ -1,4 +1,4 @@
-"""What the uncertainty of inferred grades does to the scores of systems."""
+"""Scores of systems under uncertain grades: qrels drawn from the grade probabilities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from venire.tables.schema import PAIR
 
 @dataclass(frozen=True)
 class GradeProbabilities:
-    """Grade probabilities of pairs, as an aggregation writes them.
+    """Probability of each grade per pair, as an aggregation writes them.
 
     Attributes
     ----------
@@ -36,31 +36,33 @@ class GradeProbabilities:
 
     @classmethod
     def read(cls, path: str | Path) -> GradeProbabilities:
-        """Read ``items.parquet`` or ``items.csv`` of ``venire aggregate -o DIR``, or that DIR.
+        """Read ``items.parquet`` or ``items.csv`` of an output folder, or the folder itself.
 
         Raises
         ------
         BadLine
-            For a file without grade probabilities.
+            A file without grade probabilities.
         """
         from venire.formats import read_frame
 
         if not str(path):
-            raise BadLine("''", None, "is no folder name")
-        place = Path(path)
-        if place.is_dir():
-            place = place / "items.parquet"
-        frame, _ = read_frame(place)
-        return cls.of(frame, str(place))
+            raise BadLine("''", None, "is not a folder name")
+        file = Path(path)
+        if file.is_dir():
+            file = file / "items.parquet"
+        frame, _ = read_frame(file)
+        return cls.of(frame, str(file))
 
     @classmethod
     def of(cls, frame: pl.DataFrame, name: str = "table") -> GradeProbabilities:
         """Return the grade probabilities in the columns ``p(<grade>)`` of a table of items.
 
+        Errors call the table ``name``.
+
         Raises
         ------
         BadLine
-            For a table without grade probabilities; ``name`` is what the error calls it.
+            A table without grade probabilities.
         """
         columns = [
             column for column in frame.columns if column.startswith("p(") and column[-1:] == ")"
@@ -68,23 +70,25 @@ class GradeProbabilities:
         missing = [column for column in PAIR if column not in frame.columns]
         if missing or not columns:
             raise BadLine(
-                name, None, "has no grade probabilities; give the folder that "
-                "venire aggregate -o wrote, or items.parquet in it"
-            )  # fmt: skip
+                name,
+                None,
+                "has no grade probabilities",
+                hint="Use the output folder of an aggregation, or its items.parquet.",
+            )
         try:
             grades = np.array([int(float(column[2:-1])) for column in columns], np.int64)
         except ValueError:
-            # A scale with names: its grades are 0, 1, 2, ... in the order of the columns.
+            # Columns with the names of grades: the grades are 0, 1, 2, ... in column order.
             grades = np.arange(len(columns), dtype=np.int64)
         probabilities = frame.select(pl.col(columns).cast(pl.Float64)).to_numpy()
         if not np.isfinite(probabilities).all() or (probabilities < -1e-9).any():
-            raise BadLine(name, None, "holds a grade probability that is none")
+            raise BadLine(name, None, "grade probabilities must be finite and >= 0")
         return cls(frame.select(pl.col(PAIR).cast(pl.String)), probabilities, grades)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Scores under grades drawn from their probabilities.
+    """Scores under qrels drawn from the grade probabilities.
 
     Attributes
     ----------
@@ -101,15 +105,15 @@ class Draws:
     seed: int
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
-        """Return low and high of each measure and run [measures, runs]."""
+        """Return the ends of the credible intervals, low and high [measures, runs]."""
         if not 0 < level < 1:
-            raise BadSetting(f"level is between 0 and 1, not {level}")
+            raise BadSetting(f"must be > 0 and < 1 (got {level})", argument="level", value=level)
         tail = (1.0 - level) / 2.0
         low, high = np.quantile(self.values, [tail, 1.0 - tail], axis=0)
         return low, high
 
     def better(self, first: str, second: str, measure: int = 0) -> float:
-        """Return the share of draws in which the first run is ahead; a tie is half."""
+        """Return the share of draws in which the first run scores higher; a tie counts half."""
         a = self.values[:, measure, self.runs.index(first)]
         b = self.values[:, measure, self.runs.index(second)]
         return float(np.mean((a > b) + 0.5 * (a == b)))
@@ -125,10 +129,10 @@ def draw_scores(
     topics: str = "qrels",
     ties: str = "trec",
 ) -> Draws:
-    """Score runs under qrels drawn again and again from the grades' probabilities.
+    """Score runs under many qrels drawn from the grade probabilities.
 
-    Pairs are drawn apart from each other: the errors of an annotator who judged many pairs
-    are not shared between them, so intervals are those of independent errors.
+    The grade of each pair is drawn independently. Errors that pairs share, because the same
+    annotator judged them, are not modelled: the intervals assume independent errors.
 
     Parameters
     ----------
@@ -136,6 +140,7 @@ def draw_scores(
     runs : Runs
     measures : sequence of str or Measure
     draws : int
+        Number of qrels to draw.
     seed : int
     topics, ties : str
         As for :func:`venire.evaluation.score.score_runs`.
@@ -143,31 +148,31 @@ def draw_scores(
     Raises
     ------
     NoOverlap
-        When runs and pairs share no topic.
+        Runs and pairs share no topic.
 
     Examples
     --------
     >>> pairs = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"]})
-    >>> sure = GradeProbabilities(pairs, np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0, 1]))
+    >>> certain = GradeProbabilities(pairs, np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0, 1]))
     >>> runs = Runs.from_dict({"q": {"a": 2.0, "b": 1.0}})
-    >>> draw_scores(sure, runs, ["AP"], draws=3).values.reshape(-1).tolist()
+    >>> draw_scores(certain, runs, ["AP"], draws=3).values.reshape(-1).tolist()
     [1.0, 1.0, 1.0]
     """
     if draws < 1:
-        raise BadSetting(f"draws must be at least 1, not {draws}")
+        raise BadSetting(f"must be >= 1 (got {draws})", argument="draws", value=draws)
     if uncertain.pairs.is_empty():
-        raise DataError("there is no pair with grade probabilities")
+        raise DataError("No pair has grade probabilities")
     require_overlap(uncertain.pairs, runs.frame, "grade probabilities")
     table = RankTable.of(runs, uncertain.pairs, ties=ties)
     numbered = uncertain.pairs.with_row_index("row")
     order = table.pairs.join(numbered, on=PAIR, how="left", maintain_order="left")["row"].to_numpy()
-    below = np.cumsum(uncertain.probabilities[order], axis=1)[:, :-1]
+    cumulative = np.cumsum(uncertain.probabilities[order], axis=1)[:, :-1]
     rng = np.random.default_rng(seed)
 
-    def once() -> Scores:
-        drawn = np.sum(rng.random((below.shape[0], 1)) > below, axis=1)
-        return score(table, uncertain.grades[drawn], measures, topics=topics)
+    def score_draw() -> Scores:
+        column = np.sum(rng.random((cumulative.shape[0], 1)) > cumulative, axis=1)
+        return score(table, uncertain.grades[column], measures, topics=topics)
 
-    first = once()
-    values = [first.mean, *(once().mean for _ in range(draws - 1))]
+    first = score_draw()
+    values = [first.mean, *(score_draw().mean for _ in range(draws - 1))]
     return Draws(first.measures, first.runs, np.stack(values), seed)

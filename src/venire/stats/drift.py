@@ -1,4 +1,4 @@
-"""Detect that a rate departs from an earlier one, tested after every try."""
+"""Detect that a rate differs from an earlier rate, with a test after every trial."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from venire.arrays import Floats
 from venire.errors import BadSetting
 
 PRIOR = 0.5
-"""Of both Beta distributions: Jeffreys' prior."""
+"""Both parameters of the Beta prior: Jeffreys' prior."""
 
 
 @dataclass(frozen=True)
 class Departure:
-    """What a sequential test of a rate found.
+    """The result of a sequential test of a rate.
 
     Attributes
     ----------
     raised_at : int or None
-        After how many tries of the new wave the alarm was raised; None where it was not.
+        Number of trials of the new wave after which the alarm was raised; None without an alarm.
     rises : bool
-        Whether the rate is above the earlier one, at the alarm or at the end.
+        Whether the rate is above the earlier rate, at the alarm or at the end of the wave.
     evidence : float
-        Greatest Bayes factor against "the rate is the same" so far.
+        Largest Bayes factor so far against the hypothesis of an unchanged rate.
     threshold : float
         Bayes factor at which the alarm is raised, ``1 / alpha``.
     """
@@ -38,19 +38,19 @@ class Departure:
 
 
 def bayes_factors(hits: int, tries: int, wave: ArrayLike) -> Floats:
-    """Return the Bayes factor against one common rate after each try of a new wave [n].
+    """Return the Bayes factor against a common rate after each trial of a new wave [n].
 
-    With R of N tries hits in the earlier wave and r of n so far in the new one,
-    ``BF_n = B(r+1/2, n-r+1/2) / B(1/2, 1/2) * B(R+1/2, N-R+1/2) / B(R+r+1/2, N+n-R-r+1/2)``:
-    the chance of the new tries under a rate of their own (Jeffreys' prior), over that under the
-    earlier wave's rate as far as it is known.
+    With R hits in N trials of the earlier wave, and r hits in the first n trials of the new wave,
+    ``BF_n = B(r+1/2, n-r+1/2) / B(1/2, 1/2) * B(R+1/2, N-R+1/2) / B(R+r+1/2, N+n-R-r+1/2)``.
+    The numerator is the marginal likelihood of the new trials under a rate of their own
+    (Jeffreys' prior), the denominator that under the posterior of the earlier rate.
 
     Parameters
     ----------
     hits, tries : int
-        Of the earlier wave.
+        Hits and trials of the earlier wave.
     wave : array of bool [n]
-        Tries of the new wave in their order.
+        Trials of the new wave in order: True for a hit.
 
     Examples
     --------
@@ -58,38 +58,42 @@ def bayes_factors(hits: int, tries: int, wave: ArrayLike) -> Floats:
     True
     """
     if not 0 <= hits <= tries:
-        raise BadSetting(f"{hits} of {tries} is no share")
+        raise BadSetting(
+            f"must be between 0 and the {tries} tries (got {hits})", argument="hits", value=hits
+        )
     from scipy.special import betaln
 
-    new = np.asarray(wave, dtype=bool)
-    r = np.cumsum(new)
-    n = np.arange(1, new.size + 1)
+    is_hit = np.asarray(wave, dtype=bool)
+    r = np.cumsum(is_hit)
+    n = np.arange(1, is_hit.size + 1)
     a = PRIOR
-    alone = betaln(r + a, n - r + a) - betaln(a, a)
-    same = betaln(hits + r + a, tries + n - hits - r + a) - betaln(hits + a, tries - hits + a)
-    factors: Floats = np.exp(np.minimum(alone - same, 700.0))
+    log_own_rate = betaln(r + a, n - r + a) - betaln(a, a)
+    log_common_rate = betaln(hits + r + a, tries + n - hits - r + a) - betaln(
+        hits + a, tries - hits + a
+    )
+    factors: Floats = np.exp(np.minimum(log_own_rate - log_common_rate, 700.0))
     return factors
 
 
 def departure(hits: int, tries: int, wave: Sequence[bool], *, alpha: float = 0.05) -> Departure:
-    """Return whether, and when, a wave's rate departs from the rate before.
+    """Test whether, and when, the rate of a new wave differs from the earlier rate.
 
-    The alarm is raised at the first try after which the Bayes factor reaches ``1 / alpha``. While
-    the rate stays the same the Bayes factor is a martingale of mean 1 under what the earlier wave
-    says of the rate, so by Ville's inequality it ever reaches ``1 / alpha`` with a probability of
-    at most alpha, however long the wave is and however often it is looked at (Robbins, "Statistical
-    methods related to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970; Johari et
-    al., "Always valid inference", Operations Research 70, 2022). The guarantee is an average over
-    what the earlier wave leaves open, not for each rate by itself.
+    The alarm is raised at the first trial where the Bayes factor reaches ``1 / alpha``. If the
+    rate does not change, the Bayes factor is a martingale of mean 1 under the posterior of the
+    earlier rate. By Ville's inequality it then ever reaches ``1 / alpha`` with probability <=
+    alpha, for any length of the wave and any number of looks (Robbins, "Statistical methods
+    related to the law of the iterated logarithm", Ann. Math. Stat. 41, 1970; Johari et al.,
+    "Always valid inference", Operations Research 70, 2022). The guarantee holds on average over
+    the posterior of the earlier rate, not for every single rate.
 
     Parameters
     ----------
     hits, tries : int
-        Of the earlier wave.
+        Hits and trials of the earlier wave.
     wave : sequence of bool
-        Tries of the new wave in their order: was it a hit (a batch rejected)?
+        Trials of the new wave in order: True for a hit (a rejected batch).
     alpha : float
-        Chance of a false alarm in a whole steady wave.
+        Probability of a false alarm over the whole wave if the rate does not change.
 
     Examples
     --------
@@ -99,26 +103,27 @@ def departure(hits: int, tries: int, wave: Sequence[bool], *, alpha: float = 0.0
     True
     """
     if not 0 < alpha < 1:
-        raise BadSetting(f"alpha is between 0 and 1, not {alpha}")
+        raise BadSetting(f"must be > 0 and < 1 (got {alpha})", argument="alpha", value=alpha)
     threshold = 1.0 / alpha
     if not tries or not len(wave):
         return Departure(None, False, 1.0, threshold)
     factors = bayes_factors(hits, tries, wave)
-    over = np.flatnonzero(factors >= threshold)
-    raised_at = int(over[0]) + 1 if over.size else None
-    seen = np.asarray(wave[: raised_at or len(wave)], dtype=bool)
+    alarms = np.flatnonzero(factors >= threshold)
+    raised_at = int(alarms[0]) + 1 if alarms.size else None
+    tested = np.asarray(wave[: raised_at or len(wave)], dtype=bool)
     return Departure(
         raised_at=raised_at,
-        rises=bool(seen.mean() > hits / tries),
+        rises=bool(tested.mean() > hits / tries),
         evidence=float(factors.max()),
         threshold=threshold,
     )
 
 
 def chance_below(right: int, asked: int, level: float) -> float:
-    """Return the probability that somebody's accuracy is below a level, given gold right of asked.
+    """Return the posterior probability that an annotator's accuracy is below a level.
 
-    The posterior is ``Beta(1 + right, 1 + wrong)``: nothing is known of an annotator at first.
+    With ``right`` correct answers to ``asked`` gold documents and a uniform prior, the posterior
+    is ``Beta(1 + right, 1 + asked - right)``.
 
     Examples
     --------
@@ -128,7 +133,11 @@ def chance_below(right: int, asked: int, level: float) -> float:
     0.5
     """
     if not 0 <= right <= asked:
-        raise BadSetting(f"{right} of {asked} is no share")
+        raise BadSetting(
+            f"must be between 0 and `asked`, which is {asked} (got {right})",
+            argument="right",
+            value=right,
+        )
     from scipy.special import betainc
 
     return float(betainc(1 + right, 1 + asked - right, level))

@@ -35,10 +35,10 @@ def rank_scores(scores: ArrayLike) -> Longs:
 
 
 def tau_b(first: ArrayLike, second: ArrayLike) -> float | None:
-    """Return Kendall's tau-b of two scorings of the same systems; None where it is undefined.
+    """Return Kendall's tau-b of two scorings of the same systems; None if it is undefined.
 
     ``(concordant - discordant) / sqrt((pairs - ties of first) (pairs - ties of second))``
-    (Kendall 1945). Undefined for fewer than two systems, or where all tie in one scoring.
+    (Kendall 1945). Undefined for fewer than two systems, or if all tie in one scoring.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def tau_b(first: ArrayLike, second: ArrayLike) -> float | None:
 
 
 def tau_b_many(first: ArrayLike, second: ArrayLike) -> Floats:
-    """Return :func:`tau_b` of many scorings at once; nan where it is undefined.
+    """Return :func:`tau_b` of many scorings at once; nan if it is undefined.
 
     Parameters
     ----------
@@ -75,9 +75,9 @@ def tau_b_many(first: ArrayLike, second: ArrayLike) -> Floats:
     """
     a, b = _pair_signs(first, second)
     squares = np.abs(a).sum(axis=-1) * np.abs(b).sum(axis=-1).astype(np.float64)
-    below = np.sqrt(squares)
+    norm = np.sqrt(squares)
     tau: Floats = np.divide(
-        (a * b).sum(axis=-1), below, out=np.full(below.shape, np.nan), where=below > 0
+        (a * b).sum(axis=-1), norm, out=np.full(norm.shape, np.nan), where=norm > 0
     )
     return tau
 
@@ -105,14 +105,14 @@ def count_swaps(first: ArrayLike, second: ArrayLike) -> Longs:
 
 
 def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> float | None:
-    """Return the AP correlation of an estimated ranking with the true one.
+    """Return the AP correlation of an estimated ranking with the true ranking.
 
     ``2/(n-1) sum_{i>=2} C(i)/(i-1) - 1``, where C(i) is the number of systems above rank i of the
     estimate that are above it in the truth too (Yilmaz, Aslam and Robertson, SIGIR 2008). Swaps
-    near the top of the estimate cost most. The coefficient is not symmetric. Where systems tie in
-    the estimate, it is the mean over all orders of the tied systems (Urbano and Marrero, ICTIR
-    2017). A pair that ties in the truth counts one half, so that even equal scorings with ties
-    have less than 1. Where neither ranking is the truth, use :func:`tau_ap_b`.
+    near the top of the estimate cost most. The coefficient is not symmetric. For systems that tie
+    in the estimate, it is the mean over all orders of the tied systems (Urbano and Marrero, ICTIR
+    2017). A pair that ties in the truth counts one half, so even two equal scorings have a
+    coefficient below 1 if there are ties. If neither ranking is the truth, use :func:`tau_ap_b`.
 
     Parameters
     ----------
@@ -128,11 +128,11 @@ def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> float | None:
     n = len(a)
     if n < 2:
         return None
-    # is_right[i, j]: whether it is right that j ranks above i; one half for a tie in the truth.
-    is_right = (np.where(a == 0, 0.5, a < 0)).astype(np.float64)
-    np.fill_diagonal(is_right, 0.0)
-    right_above = (is_right * (b < 0)).sum(axis=1)
-    right_tied = (is_right * (b == 0)).sum(axis=1)
+    # is_above[i, j]: whether j ranks above i in the truth; one half for a tie.
+    is_above = (np.where(a == 0, 0.5, a < 0)).astype(np.float64)
+    np.fill_diagonal(is_above, 0.0)
+    right_above = (is_above * (b < 0)).sum(axis=1)
+    right_tied = (is_above * (b == 0)).sum(axis=1)
     above, group_size = (b < 0).sum(axis=1), (b == 0).sum(axis=1)
     total = 0.0
     for right, right_in_group, first, size in zip(
@@ -148,13 +148,13 @@ def tau_ap(truth: ArrayLike, estimate: ArrayLike) -> float | None:
 
 
 def tau_ap_b(first: ArrayLike, second: ArrayLike) -> float | None:
-    """Return the AP correlation of two rankings of which neither is the truth.
+    """Return the symmetric AP correlation of two rankings, neither of which is the truth.
 
     The mean of both directions of ``2/m sum_i C(i)/(p_i - 1) - 1``, over the m systems that are
-    not in the top group of tied systems. p_i is the first rank of i's tied group, and C(i) the
-    number of systems above that group which are above i in the other ranking too (tau_ap,b of
-    Urbano and Marrero, ICTIR 2017). Equal scorings have 1, with or without ties. None for fewer
-    than two systems, or where all tie in one scoring.
+    not in the top group of tied systems. p_i is the first rank of the tied group of system i.
+    C(i) is the number of systems that are above this group, and above i in the other ranking
+    (tau_ap,b of Urbano and Marrero, ICTIR 2017). Two equal scorings have a coefficient of 1, with
+    or without ties. None (undefined) for fewer than two systems, or if all tie in one scoring.
 
     Parameters
     ----------
@@ -181,12 +181,12 @@ def _tau_ap_b_one_way(a: Longs, b: Longs) -> float:
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Two rankings of the same systems, compared.
+    """The comparison of two rankings of the same systems.
 
     Attributes
     ----------
     tau, tau_ap : float or None
-        None where undefined; ``reason`` says why.
+        None if undefined; ``reason`` states why.
     swapped : tuple of (str, str)
         Pairs of systems in opposite order; the first of each is better in the first ranking.
     pairs : int
@@ -221,7 +221,7 @@ class RankCorrelation:
         a, b = _ordered_signs(first, second)
         if len(names) != len(a):
             raise BadSetting(
-                f"must name every score (got {len(names)} names for {len(a)} scores)",
+                f"must have one name per score (got {len(names)} names for {len(a)} scores)",
                 argument="names",
             )
         swapped = tuple(
@@ -251,10 +251,10 @@ def _pair_signs(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def _ordered_signs(first: ArrayLike, second: ArrayLike) -> tuple[Longs, Longs]:
-    """Return for each two systems whether i is better (1), worse (-1) or equal (0) [n, n]."""
+    """Return per pair of systems whether i is better (1), worse (-1) or equal (0) [n, n]."""
     values = _check_scores(first, second)
     if values[0].ndim != 1 or values[1].ndim != 1:
-        raise BadSetting("two rankings to compare must score the same systems")
+        raise BadSetting("A comparison needs two scorings of the same systems")
     a, b = (np.sign(scores[:, None] - scores[None, :]).astype(np.int64) for scores in values)
     return a, b
 
@@ -262,7 +262,7 @@ def _ordered_signs(first: ArrayLike, second: ArrayLike) -> tuple[Longs, Longs]:
 def _check_scores(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
     a, b = (np.asarray(scores, dtype=np.float64) for scores in (first, second))
     if not (a.ndim and b.ndim and a.shape[-1] == b.shape[-1]):
-        raise BadSetting("two rankings to compare must score the same systems")
+        raise BadSetting("A comparison needs two scorings of the same systems")
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise BadSetting("scores to rank by must be finite numbers")
+        raise BadSetting("Scores of systems must be finite numbers")
     return a, b

@@ -22,7 +22,7 @@ def test_a_row_a_run(venire_json, files):
         {"run_id": "good", "RR": 1.0, "P@1": 1.0},
         {"run_id": "poor", "RR": 0.25, "P@1": 0.0},
     ]
-    assert "run poor has nothing for topic q2: each counts 0" in result["notes"]
+    assert "run poor has no documents for topic q2: each counts as 0" in result["notes"]
 
 
 def test_by_topic(venire_json, files):
@@ -38,7 +38,7 @@ def test_measures_of_ir_measures(venire_json, files):
     result = venire_json("evaluate", files / "qrels", files / "good.run", "-m", "SetAP")
     # Precision times recall of the retrieved set: .5 * 1 and 1 * 1.
     assert result["rows"][0]["SetAP"] == 0.75
-    assert "by ir_measures: SetAP" in result["notes"]
+    assert "computed by ir_measures: SetAP" in result["notes"]
 
 
 def test_compare(venire_json, files):
@@ -126,7 +126,10 @@ def test_sampling_intervals(tmp_path, venire):
         (("--posterior", "x"), "cannot be combined"),
     ):
         assert said in venire(*ask, *extra)[2]
-    assert "needs a measure of a sample" in venire(*ask[:3], "-m", "AP", ask[-1])[2]
+    assert (
+        "needs a measure that is estimated from a sample"
+        in venire(*ask[:3], "-m", "AP", ask[-1])[2]
+    )
     sample.write_text("q adaptive:move-to-front d0 1\nq adaptive:move-to-front d1 -1\n")
     code, _, error = venire(*ask)
     assert code == 2

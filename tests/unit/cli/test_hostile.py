@@ -101,7 +101,7 @@ def test_an_empty_name_of_a_posterior(venire, tmp_path):
     (tmp_path / "qrels").write_text("q1 0 a 1\n")
     (tmp_path / "run").write_bytes(GOOD)
     status, _, err = venire("evaluate", tmp_path / "qrels", tmp_path / "run", "--posterior", "")
-    assert (status, err) == (2, "venire: '': is no folder name\n")
+    assert (status, err) == (2, "venire: '': is not a folder name\n")
 
 
 @pytest.mark.parametrize("option", ["--depth", "--strata", "--rates"])
@@ -146,4 +146,4 @@ def test_a_folder_of_runs_and_a_posterior_of_other_topics(venire, tmp_path):
         "--posterior", tmp_path / "mine.csv", "--draws", 20,
     )  # fmt: skip
     assert status == 0
-    assert "1 of the qrels have no grade probabilities, 0 with" in err
+    assert "1 pairs of the qrels have no grade probabilities, 0 pairs with" in err

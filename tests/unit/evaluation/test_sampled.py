@@ -96,10 +96,10 @@ def test_intervals_cover(shares):
 
 def test_what_is_no_estimate_is_refused():
     qrels = strata_of((10,), (5,), (3,))
-    with pytest.raises(BadSetting, match="AP is no estimate from a sample"):
+    with pytest.raises(BadSetting, match="AP is not an estimate from a sample. Choose from infAP"):
         sampling_error(qrels, in_order(qrels), ["AP"])
     whole = strata_of((10,), (10,), (3,))
-    with pytest.raises(DataError, match="nothing was left unsampled"):
+    with pytest.raises(DataError, match="no pair of the pool is unsampled"):
         sampling_error(whole, in_order(whole))
 
 

@@ -101,7 +101,7 @@ def test_the_average_is_over_the_qrels_or_over_the_run():
     ranked = Runs.from_dict({"q1": {"a": 1.0}})
     all_topics = score_runs(judged, ranked, ["AP", "NumRel"])
     assert all_topics.mean[:, 0].tolist() == [0.5, 2.0]
-    assert "run run has nothing for topic q2: each counts 0" in all_topics.notes
+    assert "run run has no documents for topic q2: each counts as 0" in all_topics.notes
     assert score_runs(judged, ranked, ["AP", "NumRel"], topics="run").mean[:, 0].tolist() == [1, 1]
 
 
@@ -116,7 +116,7 @@ def test_ties_by_every_rule():
 
 
 def test_nothing_in_common_names_a_few_of_each():
-    with pytest.raises(NoOverlap, match="qrels have q1; runs have Q1"):
+    with pytest.raises(NoOverlap, match="topics of the qrels: q1; topics of the runs: Q1"):
         score_runs(Qrels.from_dict({"q1": {"a": 1}}), Runs.from_dict({"Q1": {"a": 1}}), ["AP"])
 
 

@@ -40,7 +40,7 @@ def test_nists_example(tmp_path):
     scores = score_runs(qrels, ranked(RUN), ["xinfAP", "infNDCG", "infNumRel"])
     assert scores.mean[:, 0] == pytest.approx([0.7265, 0.8795, 22.3333], abs=5e-5)
     assert any(
-        "nothing was sampled from 1 of the strata of topic q, with 10 documents" in note
+        "no document was sampled from 1 stratum of topic q, with 10 documents" in note
         for note in scores.notes
     )
     assert not any("sampled" in note for note in score_runs(qrels, ranked(RUN), ["AP"]).notes)
@@ -227,4 +227,6 @@ def test_one_document_of_a_stratum_is_said():
         {"query_id": "q", "doc_id": ["a", "b"], "relevance": [1, -1], "stratum": "1"}
     )
     found = score_runs(Qrels.of(frame), ranked(["a", "b"]), ["xinfAP(corrected=True)"])
-    assert any("one document sampled of several" in note for note in found.notes)
+    assert any(
+        "1 stratum with a single sampled document out of several" in note for note in found.notes
+    )
