@@ -143,12 +143,20 @@ class BadLine(DataError):
 
     code = "bad-line"
 
-    def __init__(self, path: str, line: int | None, problem: str, *, hint: str = "") -> None:
+    def __init__(
+        self,
+        path: str,
+        line: int | None,
+        problem: str,
+        *,
+        hint: str = "",
+        code: str | None = None,
+    ) -> None:
         self.path = path
         self.line = line
         self.problem = problem
         where = f"{path}, line {line}" if line is not None else path
-        super().__init__(f"{where}: {problem}" if where else problem, hint=hint)
+        super().__init__(f"{where}: {problem}" if where else problem, hint=hint, code=code)
 
 
 class DuplicateRows(BadLine):
@@ -175,9 +183,7 @@ class DuplicateRows(BadLine):
         code: str | None = None,
     ) -> None:
         self.key = key
-        super().__init__(path, line, f"{' '.join(key)} {problem}", hint=hint)
-        if code is not None:
-            self.code = code
+        super().__init__(path, line, f"{' '.join(key)} {problem}", hint=hint, code=code)
 
 
 class UnknownLabel(BadLine):

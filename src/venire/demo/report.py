@@ -1,4 +1,4 @@
-"""The demo: every model on a made-up crowd and on the real one, on one page."""
+"""The demo: every model on a simulated crowd and on a real crowd, as an HTML page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BEST = "ordinal-mixture"
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demo found."""
+    """The results of the demo."""
 
     collection: Collection
     posteriors: dict[str, Posterior]
@@ -39,13 +39,13 @@ class Demo:
 
 
 def make_demo(*, seed: int, data: Path, progress: Progress = silent) -> Demo:
-    """Run every model on a made-up collection, and on TREC crowd data where it lies there.
+    """Run every model on a simulated collection, and on TREC crowd data if available.
 
     Parameters
     ----------
     seed : int
     data : Path
-        Folder that may hold ``trec-rf10``.
+        Folder that may contain ``trec-rf10``.
     progress : callable
     """
     collection = make_collection(seed=seed)
@@ -61,7 +61,7 @@ def make_demo(*, seed: int, data: Path, progress: Progress = silent) -> Demo:
         scores[name] = _ndcg(posterior.qrels("mode"), collection.runs)
         rows.append(
             {
-                "data": "made up",
+                "data": "simulated",
                 **_row(name, posterior, truth),
                 "tau of systems": tau_b(
                     list(true_scores.values()), [scores[name][run] for run in true_scores]
@@ -87,9 +87,9 @@ def make_demo(*, seed: int, data: Path, progress: Progress = silent) -> Demo:
             {"data": "trec-rf10", **_row(name, posterior, gold), "tau of systems": None}
             for name, posterior in real.items()
         ]
-        notes.append("trec-rf10 has no runs beside it: no ranking of systems there")
+        notes.append("trec-rf10 comes without runs: no ranking of systems")
     else:
-        notes.append(f"no TREC crowd data at {data / TREC}: the second part was left out")
+        notes.append(f"no TREC crowd data at {data / TREC}: the part on real data is left out")
     return Demo(collection, posteriors, rows, systems, real, notes)
 
 
@@ -118,18 +118,18 @@ def _row(name: str, posterior: Posterior, gold: Qrels) -> dict[str, Any]:
 
 
 def write_demo(demo: Demo, folder: Path, played: Sequence[Mapping[str, Any]] = ()) -> Path:
-    """Write the collection, the qrels and the page; return the page's path.
+    """Write the collection, the qrels and the page; return the path of the page.
 
-    ``played`` is how a campaign through the web application went, by type of annotator.
+    ``played`` is the result of a campaign in the web application, per type of annotator.
     """
-    made = demo.collection
-    write_frame(made.topics, folder / "topics.tsv")
-    write_frame(made.documents, folder / "documents.jsonl")
-    write_frame(made.judgments.frame, folder / "judgments.csv")
-    write_frame(made.annotators, folder / "annotators.csv")
-    made.truth.write(folder / "truth.qrels")
-    for (name,), frame in made.runs.frame.group_by("run_id", maintain_order=True):
-        type(made.runs)(frame).write(folder / "runs" / f"{name}.run")
+    collection = demo.collection
+    write_frame(collection.topics, folder / "topics.tsv")
+    write_frame(collection.documents, folder / "documents.jsonl")
+    write_frame(collection.judgments.frame, folder / "judgments.csv")
+    write_frame(collection.annotators, folder / "annotators.csv")
+    collection.truth.write(folder / "truth.qrels")
+    for (name,), frame in collection.runs.frame.group_by("run_id", maintain_order=True):
+        Runs(frame).write(folder / "runs" / f"{name}.run")
     for name, posterior in demo.posteriors.items():
         posterior.qrels().write(folder / "qrels" / f"{name}.qrels")
     posterior_page(demo.posteriors[BEST]).write(folder / f"{BEST}.html")
@@ -140,74 +140,75 @@ def write_demo(demo: Demo, folder: Path, played: Sequence[Mapping[str, Any]] = (
 
 def _page(demo: Demo, played: Sequence[Mapping[str, Any]]) -> Page:
     page = Page("From a noisy crowd to grades you can trust")
-    made = demo.collection
-    own_rows = [row for row in demo.rows if row["data"] == "made up"]
-    nearest = min(own_rows, key=lambda row: row["mse"])
-    mean = next(row for row in own_rows if row["model"] == "mean")
+    collection = demo.collection
+    simulated = [row for row in demo.rows if row["data"] == "simulated"]
+    best = min(simulated, key=lambda row: row["mse"])
+    mean = next(row for row in simulated if row["model"] == "mean")
     page.lead(
-        f"{made.annotators.height} simulated annotators, 15 of them spammers or careless, gave "
-        f"{len(made.judgments):,} labels to {made.pool.height:,} pooled documents of "
-        f"{made.topics.height} topics. The truth is known: the mean of the labels misses it by "
-        f"{mean['mse']:.3f} (mean squared error), {nearest['model']} by {nearest['mse']:.3f}."
+        f"{collection.annotators.height} simulated annotators, 15 of them spammers or careless, "
+        f"gave {len(collection.judgments):,} labels to {collection.pool.height:,} pooled documents "
+        f"of {collection.topics.height} topics. The true grades are known: the mean squared error "
+        f"of the mean of the labels is {mean['mse']:.3f}, that of {best['model']} "
+        f"{best['mse']:.3f}."
     )
-    _models(page, "Models against the truth", own_rows)
-    _systems(page, demo, own_rows)
-    _people(page, demo)
+    _add_models(page, "Models against the true grades", simulated)
+    _add_systems(page, demo, simulated)
+    _add_annotators(page, demo)
     if played:
-        page.heading("A campaign through the web application")
+        page.heading("A campaign in the web application")
         page.text(
-            "The same subjects as a study, judged over HTTP by simulated people. Two documents "
-            "of every batch had a known grade: who missed them had the whole batch rejected, "
-            "and others judged its documents again."
+            "The same topics as a study, judged over HTTP by simulated annotators. Two documents "
+            "of every batch had a known grade. If an annotator graded them wrong, the whole batch "
+            "was rejected and other annotators judged its documents."
         )
         page.table(played)
-    theirs = [row for row in demo.rows if row["data"] == "trec-rf10"]
-    if theirs:
-        _models(page, "The same on real data: the TREC 2010 crowd", theirs)
-        page.text("Scored on the pairs that NIST assessors had judged.")
+    real = [row for row in demo.rows if row["data"] == "trec-rf10"]
+    if real:
+        _add_models(page, "Models on real data: the TREC 2010 crowd", real)
+        page.text("Scored on the pairs that NIST assessors judged.")
     page.heading("Notes")
     page.notes(demo.notes)
     return page
 
 
-def _models(page: Page, title: str, rows: list[dict[str, Any]]) -> None:
+def _add_models(page: Page, title: str, rows: list[dict[str, Any]]) -> None:
     import plotly.graph_objects as go
 
     page.heading(title)
-    shown = sorted(
+    table = sorted(
         ({key: value for key, value in row.items() if key != "data"} for row in rows),
         key=lambda row: row["mse"],
     )
-    if all(row["tau of systems"] is None for row in shown):
-        shown = [
-            {key: value for key, value in row.items() if key != "tau of systems"} for row in shown
+    if all(row["tau of systems"] is None for row in table):
+        table = [
+            {key: value for key, value in row.items() if key != "tau of systems"} for row in table
         ]
-    page.table(shown, best=0)
+    page.table(table, best=0)
     figure = go.Figure(
         go.Bar(
-            x=[row["mse"] for row in shown][::-1],
-            y=[row["model"] for row in shown][::-1],
+            x=[row["mse"] for row in table][::-1],
+            y=[row["model"] for row in table][::-1],
             orientation="h",
         )
     )
-    figure.update_xaxes(title="mean squared error (smaller is nearer to the truth)")
-    page.plot(figure, shown, caption="How far each model is from the known grades.")
+    figure.update_xaxes(title="mean squared error (smaller is better)")
+    page.plot(figure, table, caption="Mean squared error of each model against the known grades.")
 
 
-def _systems(page: Page, demo: Demo, rows: list[dict[str, Any]]) -> None:
+def _add_systems(page: Page, demo: Demo, rows: list[dict[str, Any]]) -> None:
     import plotly.graph_objects as go
 
-    page.heading("What the crowd's noise does to the ranking of systems")
+    page.heading("Effect of the crowd's noise on the ranking of systems")
     taus: Mapping[str, float | None] = {row["model"]: row["tau of systems"] for row in rows}
-    moved = [name for name, tau in taus.items() if tau is not None and tau < 1.0 - 1e-9]
-    shown = [name for name in taus if name not in moved]
+    changed = [name for name, tau in taus.items() if tau is not None and tau < 1.0 - 1e-9]
+    unchanged = [name for name in taus if name not in changed]
     page.text(
-        "Six systems of known quality, scored by nDCG@10 under the true grades and under each "
-        "model's qrels. "
-        + (f"The order is as under the truth with: {', '.join(shown)}. " if shown else "")
-        + (f"It changes with: {', '.join(moved)}." if moved else "No model changes the order.")
+        "Six systems of known quality, scored by nDCG@10 under the true grades and under the "
+        "qrels of each model. "
+        + (f"Same order as under the true grades: {', '.join(unchanged)}. " if unchanged else "")
+        + (f"Another order: {', '.join(changed)}." if changed else "No model changes the order.")
     )
-    models = [key for key in demo.systems[0] if key not in ("system",)]
+    models = [key for key in demo.systems[0] if key != "system"]
     figure = go.Figure()
     for name in ("true grades", "majority", "mean", BEST):
         if name in models:
@@ -224,10 +225,10 @@ def _systems(page: Page, demo: Demo, rows: list[dict[str, Any]]) -> None:
     page.plot(figure, demo.systems, caption="Scores of the six systems.")
 
 
-def _people(page: Page, demo: Demo) -> None:
+def _add_annotators(page: Page, demo: Demo) -> None:
     import plotly.graph_objects as go
 
-    page.heading("Who was found out")
+    page.heading("Detection of spammers")
     result = demo.posteriors[BEST].annotators.join(
         demo.collection.annotators, on="annotator_id", maintain_order="left"
     )
@@ -249,6 +250,6 @@ def _people(page: Page, demo: Demo) -> None:
                 marker={"size": 10, "opacity": 0.75},
             )
         )
-    figure.update_xaxes(title="expertise (precision of what they see)", type="log")
+    figure.update_xaxes(title="expertise (precision of the perceived grade)", type="log")
     figure.update_yaxes(title="spamminess", range=[-0.05, 1.05])
-    page.plot(figure, rows, caption="Each annotator's true type, against what the mixture learnt.")
+    page.plot(figure, rows, caption="True type of each annotator, and the mixture's estimates.")

@@ -18,7 +18,7 @@ from venire.formats.smart import read_codes, read_smart
 from venire.formats.source import list_files, stem
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import Source, express, no_nul
+from venire.tables.schema import Source, express, refuse_nul
 
 TOPICS = ("query_id", "title", "description", "narrative")
 DOCUMENTS = ("doc_id", "title", "text")
@@ -211,7 +211,7 @@ def _check_ids(ids: pl.Series, source: Source) -> None:
     empty = ids == ""
     if empty.any():
         raise source.error(int(empty.arg_true()[0]), f"{ids.name} is empty")
-    no_nul(ids, source)
+    refuse_nul(ids, source)
     again = ~ids.is_first_distinct()
     if again.any():
         row = int(again.arg_true()[0])

@@ -33,7 +33,7 @@ from venire.formats.study_toml import write_study_toml
 from venire.formats.trec import write_qrels, write_run
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import express, whole
+from venire.tables.schema import are_whole, express
 
 __all__ = [
     "DOCUMENT_COLUMNS",
@@ -221,7 +221,7 @@ def _files(study: StudyFolder) -> Iterator[tuple[str, bytes | Path]]:
         )
     for key, qrels in study.qrels.items():
         name = f"qrels/{_file_name(key)}"
-        if whole(qrels.frame["relevance"]) and "stratum" not in qrels.frame.columns:
+        if are_whole(qrels.frame["relevance"]) and "stratum" not in qrels.frame.columns:
             files[f"{name}.qrels"] = _qrels(qrels, f"qrels {key}")
         else:
             frame = qrels.frame.sort("query_id", "doc_id")

@@ -75,7 +75,7 @@ def _read(
         raise BadLine(
             name, data.count(b"\n", 0, position) + 1, "holds a NUL character; take it out"
         )
-    source = Source(name, lambda row: _line_of(data, row), clean=True)
+    source = Source(name, lambda row: _line_of(data, row), nul_checked=True)
     frame = None
     if not any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c", b"  ")):
         # Most files have one blank between fields; at the ends an empty cell shows it.

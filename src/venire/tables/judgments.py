@@ -20,12 +20,12 @@ from venire.tables.schema import (
     ROW,
     Schema,
     Source,
-    as_number,
+    are_whole,
+    cast_to_number,
     convert_types,
+    find_repeats,
     number_text,
     rename,
-    repeats,
-    whole,
 )
 
 SCHEMA = Schema(
@@ -258,7 +258,7 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
             row = int(names.is_null().arg_true()[0])
             raise UnknownLabel(str(text[row]), scale.names, *source.place(int(frame[ROW][row])))
         frame = frame.with_columns(names.alias("label"))
-    frame = as_number(frame, "label", source)
+    frame = cast_to_number(frame, "label", source)
     if scale is None:
         scale = infer(frame["label"].unique()) if frame.height else Scale((0.0, 1.0))
     off = ~frame["label"].is_in(list(scale.values))
@@ -266,7 +266,7 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
         row = int(off.arg_true()[0])
         place = source.place(int(frame[ROW][row]))
         raise UnknownLabel(number_text(frame["label"][row]), scale.names, *place)
-    if whole(pl.Series(scale.values)):
+    if are_whole(pl.Series(scale.values)):
         frame = frame.with_columns(pl.col("label").cast(pl.Int64))
     return frame, scale
 
@@ -295,7 +295,7 @@ def _repeats(
     frame: pl.DataFrame, rule: str | None, source: Source
 ) -> tuple[pl.DataFrame, list[str]]:
     """Apply the rule for pairs that an annotator judged more than once."""
-    repeated = repeats(frame, KEY)
+    repeated = find_repeats(frame, KEY)
     if repeated.is_empty():
         return frame, []
     groups = repeated.group_by(KEY).agg(pl.col("label").n_unique().alias("labels"))

@@ -16,11 +16,11 @@ from venire.tables.schema import (
     ROW,
     Schema,
     Source,
+    are_whole,
     convert_types,
+    find_repeats,
     frame_of_mapping,
     rename,
-    repeats,
-    whole,
 )
 
 SCHEMA = Schema(
@@ -73,7 +73,7 @@ class Qrels:
         frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
         frame = frame.select(name for name in SCHEMA.known if name in frame.columns)
         frame = convert_types(frame, SCHEMA, source)
-        twice = repeats(frame, PAIR)
+        twice = find_repeats(frame, PAIR)
         notes: tuple[str, ...] = ()
         if twice.height:
             odd = twice.filter(pl.col("relevance") != pl.col("relevance").first().over(PAIR))
@@ -88,7 +88,7 @@ class Qrels:
             notes = (f"{frame.height - distinct.height:,} rows repeat a pair with the same grade",)
             frame = distinct
         relevance = frame["relevance"]
-        if whole(relevance):
+        if are_whole(relevance):
             frame = frame.with_columns(pl.col("relevance").cast(pl.Int64))
         return cls(frame.drop(ROW), notes)
 

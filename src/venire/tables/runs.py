@@ -20,7 +20,7 @@ from venire.tables.schema import (
     Schema,
     Source,
     convert_types,
-    first_repeat,
+    find_first_repeat,
     frame_of_mapping,
     rename,
 )
@@ -73,7 +73,7 @@ class Runs:
             frame = frame.with_columns(pl.lit(run_id).alias("run_id"))
         frame = convert_types(frame.select(SCHEMA.known), SCHEMA, source)
         frame = frame.with_columns(pl.col("run_id").fill_null(run_id))
-        again = first_repeat(frame, KEY)
+        again = find_first_repeat(frame, KEY)
         if again is not None:
             raise DuplicateRows(
                 (again["query_id"], again["doc_id"]),

@@ -157,7 +157,7 @@ BAD = {
         ["--scale", "0,1,2"],
         ["line 3", "label '7' is not on the scale 0, 1, 2"],
     ),
-    "not a number": (HEAD + "q,a,x,1\nq,b,x,good\n", [], ["line 3", "'good', not a number"]),
+    "not a number": (HEAD + "q,a,x,1\nq,b,x,good\n", [], ["line 3", "must be a finite number (got 'good')"]),
     "all labels missing": (HEAD + "q,a,x,\nq,b,x,\n", [], ["line 2", "label is empty"]),
     "everything dropped": (
         HEAD + "q,a,x,-2\n",

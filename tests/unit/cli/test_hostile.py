@@ -15,7 +15,7 @@ RUNS = {
     "blank": (b" \n\n", "is empty"),
     "binary": (b"\x80\x81\xfe\n", "line 1"),
     "latin": (b"q1 Q0 caf\xe9 1 3 r\n", "line 1: is not UTF-8"),
-    "nul": (b"q1 Q0 a 1 3 r\nq1 Q0 b\x00c 2 2 r\n", "line 2: holds a NUL"),
+    "nul": (b"q1 Q0 a 1 3 r\nq1 Q0 b\x00c 2 2 r\n", "line 2: contains a NUL"),
     "commas": (b"q1,Q0,a,1,3,r\n", "line 1: has 1 fields"),
 }
 QRELS = {
@@ -117,7 +117,7 @@ def test_nul_in_an_id_of_a_table(venire, tmp_path):
     (tmp_path / "a.csv").write_bytes(b"query_id,doc_id,annotator_id,label\nq,a,x,1\nq,d\x00,x,1\n")
     status, _, err = venire("agreement", tmp_path / "a.csv")
     assert status == 2
-    assert "line 3: doc_id 'd\\x00' holds a NUL character" in err
+    assert "line 3: doc_id 'd\\x00' contains a NUL character" in err
 
 
 def test_simulations_where_nothing_is_relevant(venire, tmp_path):

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 
 from venire import Judgments, Qrels, Runs
-from venire.errors import BadSetting
+from venire.errors import BadSetting, UnknownName
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import score
 from venire.simulation.campaigns.next_best import grade_gain, influence, next_best
@@ -119,11 +119,11 @@ def test_ranking_prefers_what_tells_systems_apart():
 def test_wrong_input_is_told():
     table = Judgments.from_dict({"query_id": ["q"], "doc_id": ["a"], "annotator_id": ["x"],
                                  "label": [1]}, scale="0,1")  # fmt: skip
-    with pytest.raises(BadSetting, match="needs the runs"):
+    with pytest.raises(BadSetting, match="`runs` must be given"):
         next_best(table, 1)
-    with pytest.raises(BadSetting, match="budget"):
+    with pytest.raises(BadSetting, match=r"`budget` must be >= 1 \(got 0\)"):
         next_best(table, 0, by="grade")
-    with pytest.raises(BadSetting, match="by is one of"):
+    with pytest.raises(UnknownName, match="Unknown by 'luck'"):
         next_best(table, 1, by="luck")
 
 
@@ -165,8 +165,7 @@ def test_pairs_that_would_change_nothing_are_not_chosen():
     found = next_best(table, 5, runs=Runs(pl.concat([one.frame, two.frame])))
     assert sorted(found.frame["doc_id"]) == ["a", "b"]
     assert found.notes == (
-        "only 2 pairs can be expected to change anything by another judgment; none is asked for of "
-        "the other 4",
+        "another judgment has an expected gain for 2 pairs only; the other 4 are left out",
     )
     # Annotators who give one label each tell nothing: all gains are 0, but for rounding.
     flat = table.frame.with_columns((pl.col("annotator_id") == "y").cast(pl.Int64).alias("label"))

@@ -93,9 +93,9 @@ def test_seeds_may_be_named():
 
 
 def test_what_cannot_be():
-    with pytest.raises(BadSetting, match="keep is a probability"):
+    with pytest.raises(BadSetting, match="`keep` must be between 0 and 1"):
         SecondAssessor(keep={1: 1.5})
-    with pytest.raises(BadSetting, match="false_positives is a probability"):
+    with pytest.raises(BadSetting, match="`false_positives` must be between 0 and 1"):
         SecondAssessor(keep=1.0, false_positives=-0.1)
     with pytest.raises(BadSetting, match="no rate for grade 1"):
         simulate_substitution(QRELS, RUNS, SecondAssessor(keep={2: 0.5}))

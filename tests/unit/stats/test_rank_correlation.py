@@ -103,7 +103,7 @@ def test_wrong_input():
         tau_b([1, 2], [1])
     with pytest.raises(BadSetting, match="finite numbers"):
         tau_b([1, np.nan], [1, 2])
-    with pytest.raises(BadSetting, match="`names` must name every score"):
+    with pytest.raises(BadSetting, match="`names` must have one name per score"):
         RankCorrelation.of(["a"], [1, 2], [1, 2])
 
 

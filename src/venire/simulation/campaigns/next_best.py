@@ -1,4 +1,4 @@
-"""Which pairs need another judgment, by what it is expected to change."""
+"""Choose the pairs to judge again: those where another judgment has the largest expected gain."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from venire.aggregation.posterior import Posterior
 from venire.arrays import Floats, Longs
-from venire.errors import BadSetting
+from venire.errors import BadSetting, UnknownName
 from venire.evaluation.ranks import RankTable
 from venire.simulation.campaigns.annotators_needed import fit_average_annotator
 from venire.tables.judgments import Judgments
@@ -19,19 +19,19 @@ from venire.tables.schema import express
 
 Row = dict[str, Any]
 BY = ("grade", "ranking")
-LEAST = 1e-20
-"""What is smaller is 0 but for rounding: both parts of a gain are squares of differences of numbers
-of about 1, whose rounding errors are of 1e-16."""
+ROUNDING = 1e-20
+"""Gains up to this size are rounding errors: a gain is made of squared differences of numbers of
+about 1, whose rounding errors are about 1e-16."""
 
 
 @dataclass(frozen=True, eq=False)
 class NextBest:
-    """Pairs that need another judgment, the one that is worth most first.
+    """Pairs to judge again, sorted by descending gain.
 
     Attributes
     ----------
     frame : polars.DataFrame
-        ``query_id, doc_id, judgments`` (so far), ``sd`` of the grade, ``gain``.
+        ``query_id, doc_id, judgments`` (number so far), ``sd`` of the grade, ``gain``.
     by : str
     notes : tuple of str
     """
@@ -50,30 +50,30 @@ def next_best(
     posterior: Posterior | None = None,
     ties: str = "trec",
 ) -> NextBest:
-    """Choose the pairs that another judgment is worth most for, one each, within a budget.
+    """Choose the pairs where one more judgment has the largest expected gain, within a budget.
 
-    Pairs that are expected to change nothing are not chosen, however great the budget.
+    Pairs with an expected gain of 0 are never chosen.
 
-    With grade probabilities p_k and the label's chances c_kl of an average annotator, one more
-    judgment takes ``Var_l E[g | l]`` off the variance of the pair's grade (the law of total
-    variance). By ``grade`` that is the gain. By ``ranking`` it is multiplied by how much the
-    pair tells systems apart: ``sum_s (d_s - mean d)^2``, d_s the derivative of system s's average
-    precision by the pair's relevance (:func:`influence`), so that the gain is what the judgment
-    takes off the summed variance of the differences between systems. The weights are in the spirit
-    of Carterette, Allan and Sitaraman, "Minimal test collections for retrieval evaluation"
-    (SIGIR 2006).
+    With grade probabilities p_k and the confusion matrix c_kl of an average annotator, one more
+    judgment reduces the variance of the pair's grade by ``Var_l E[g | l]`` (law of total
+    variance). This is the gain for ``by="grade"``. For ``by="ranking"`` it is multiplied by the
+    pair's influence on the differences between systems: ``sum_s (d_s - mean d)^2``, where d_s is
+    the derivative of the average precision of system s by the pair's relevance
+    (:func:`influence`). The gain is then the reduction of the summed variance of the differences
+    between systems. The weights follow the idea of Carterette, Allan and Sitaraman, "Minimal test
+    collections for retrieval evaluation" (SIGIR 2006).
 
     Parameters
     ----------
     judgments : Judgments
-        So far.
+        The judgments so far.
     budget : int
-        Pairs to choose.
+        Number of pairs to choose.
     by : "ranking" or "grade"
     runs : Runs, optional
-        Needed for ``ranking``.
+        Required for ``ranking``.
     posterior : Posterior, optional
-        Of those judgments; by default that of one average annotator.
+        Posterior of these judgments; by default that of a model with one average annotator.
     ties : str
         Tie rule, see :meth:`venire.Runs.ranks`.
 
@@ -85,38 +85,41 @@ def next_best(
     ['b']
     """
     if by not in BY:
-        raise BadSetting(f"by is one of {', '.join(BY)}, not {by!r}")
+        raise UnknownName("by", by, BY)
     if budget < 1:
-        raise BadSetting(f"a budget is at least one judgment, not {budget}")
+        raise BadSetting(f"must be >= 1 (got {budget})", argument="budget", value=budget)
     if by == "ranking" and runs is None:
-        raise BadSetting("by ranking needs the runs; without them choose by grade")
+        raise BadSetting(
+            "must be given to choose by ranking",
+            argument="runs",
+            hint="Pass the runs, or choose by grade.",
+        )
     average, confusion = fit_average_annotator(judgments)
-    chosen = average if posterior is None else posterior
-    values = chosen.scale.array()
-    gain = grade_gain(chosen.probabilities, confusion, values)
-    useful = gain > LEAST * np.ptp(values) ** 2
-    items = chosen.items.select("query_id", "doc_id", "judgments", "sd")
+    posterior = average if posterior is None else posterior
+    values = posterior.scale.array()
+    gain = grade_gain(posterior.probabilities, confusion, values)
+    useful = gain > ROUNDING * np.ptp(values) ** 2
+    items = posterior.items.select("query_id", "doc_id", "judgments", "sd")
     notes: list[str] = []
     if runs is not None and by == "ranking":
         table = RankTable.of(runs, items.select("query_id", "doc_id"), ties=ties)
-        relevant = chosen.scale.array() >= (chosen.scale.relevant_from or 0.0)
+        is_relevant = posterior.scale.array() >= (posterior.scale.relevant_from or 0.0)
         order = table.pairs.join(
-            items.with_row_index("at"), on=["query_id", "doc_id"], how="left",
+            items.with_row_index("row"), on=["query_id", "doc_id"], how="left",
             maintain_order="left",
-        )["at"].to_numpy()  # fmt: skip
+        )["row"].to_numpy()  # fmt: skip
         weight = np.empty(items.height)
-        weight[order] = influence(table, (chosen.probabilities @ relevant)[order])
-        # What the measure sees is whether the pair is relevant.
-        steps = relevant.astype(np.float64)
-        gain = grade_gain(chosen.probabilities, confusion, steps)
-        useful = (gain > LEAST) & (weight > LEAST / len(table.topics) ** 2)
+        weight[order] = influence(table, (posterior.probabilities @ is_relevant)[order])
+        # The measure depends on the binary relevance of the pair, not on its grade.
+        gain = grade_gain(posterior.probabilities, confusion, is_relevant.astype(np.float64))
+        useful = (gain > ROUNDING) & (weight > ROUNDING / len(table.topics) ** 2)
         gain = gain * weight
     best = np.argsort(-gain, kind="stable")
     useful = useful[best]
     if best.size and int(useful.sum()) < budget:
         notes.append(
-            f"only {express(int(useful.sum()), 'pair')} can be expected to change anything by "
-            f"another judgment; none is asked for of the other {int((~useful).sum()):,}"
+            f"another judgment has an expected gain for {express(int(useful.sum()), 'pair')} only; "
+            f"the other {int((~useful).sum()):,} are left out"
         )
     best = best[useful][:budget]
     frame = items[best].with_columns(pl.Series("gain", gain[best]))
@@ -124,7 +127,7 @@ def next_best(
 
 
 def grade_gain(probabilities: Floats, confusion: Floats, values: Floats) -> Floats:
-    """Return the variance of the grade that one more judgment is expected to take off [P].
+    """Return the expected reduction of the grade's variance by one more judgment [P].
 
     Parameters
     ----------
@@ -132,11 +135,11 @@ def grade_gain(probabilities: Floats, confusion: Floats, values: Floats) -> Floa
     confusion : float64 [K, K]
         P(label | grade).
     values : float64 [K]
-        What each grade counts.
+        Numeric value of each grade.
 
     Examples
     --------
-    A perfect annotator takes off all of it:
+    A perfect annotator removes the whole variance:
 
     >>> grade_gain(np.array([[0.5, 0.5], [1.0, 0.0]]), np.eye(2), np.array([0.0, 1.0])).tolist()
     [0.25, 0.0]
@@ -144,17 +147,18 @@ def grade_gain(probabilities: Floats, confusion: Floats, values: Floats) -> Floa
     mean = probabilities @ values
     chance = probabilities @ confusion
     sums = (probabilities * values) @ confusion
-    after = np.divide(sums, chance, out=np.zeros_like(sums), where=chance > 0)
-    gain: Floats = (chance * (after - mean[:, None]) ** 2).sum(axis=1)
+    mean_given_label = np.divide(sums, chance, out=np.zeros_like(sums), where=chance > 0)
+    gain: Floats = (chance * (mean_given_label - mean[:, None]) ** 2).sum(axis=1)
     return gain
 
 
 def influence(table: RankTable, relevant: Floats) -> Floats:
-    """Return how far each pair's relevance tells systems apart under average precision [P].
+    """Return the influence of each pair's relevance on differences in average precision [P].
 
+    ``sum_s (d_s - mean d)^2``, divided by the squared number of topics, where
     ``d_s = (P(r) + sum_{j > r} rel_j / j - AP_s) / R`` for a pair at rank r of system s, and
-    ``-AP_s / R`` where s has it not, with the expected relevance in the place of what is not
-    known; then ``sum_s (d_s - mean d)^2``, over the squared number of topics.
+    ``d_s = -AP_s / R`` if s did not retrieve it. The expected relevance replaces the unknown
+    relevance.
 
     Parameters
     ----------
@@ -165,11 +169,11 @@ def influence(table: RankTable, relevant: Floats) -> Floats:
     n_runs, n_topics = len(table.runs), len(table.topics)
     total = np.maximum(np.bincount(table.topic, weights=relevant, minlength=n_topics), 1e-9)
     rel = relevant[table.pair]
-    before = _within(rel, table.segment)
+    before = _sum_before(rel, table.segment)
     precision = (before + rel) / table.rank
     reciprocal = rel / table.rank
-    ends = np.bincount(table.segment, weights=reciprocal, minlength=n_runs * n_topics)
-    after = ends[table.segment] - _within(reciprocal, table.segment) - reciprocal
+    segment_sums = np.bincount(table.segment, weights=reciprocal, minlength=n_runs * n_topics)
+    after = segment_sums[table.segment] - _sum_before(reciprocal, table.segment) - reciprocal
     topic = table.segment % n_topics
     ap = np.bincount(
         table.segment, weights=rel * precision, minlength=n_runs * n_topics
@@ -181,8 +185,8 @@ def influence(table: RankTable, relevant: Floats) -> Floats:
     return influences
 
 
-def _within(values: Floats, segment: Longs) -> Floats:
-    """Return the sum of what stands before each value in its segment; segments are sorted."""
+def _sum_before(values: Floats, segment: Longs) -> Floats:
+    """Return the sum of the earlier values of the same segment; ``segment`` is sorted."""
     if not values.size:
         return values
     running = np.cumsum(values) - values

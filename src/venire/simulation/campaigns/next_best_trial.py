@@ -1,4 +1,4 @@
-"""Next best judgment beside equal overlap, where the truth is known."""
+"""Compare choosing the next best judgment with equal overlap, by simulation with known truth."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ BINARY = Scale((0.0, 1.0))
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A crowd, and how it is asked.
+    """The settings of a simulated crowd and its judging.
 
     Parameters
     ----------
     workers : int
+        Number of workers.
     spam : float
-        Share of workers whose labels are chance; by default what the ordinal mixture finds in the
-        judgments of the TREC 2010 relevance feedback track.
+        Share of workers who label at random; by default the share that the ordinal mixture
+        estimates for the crowd of the TREC 2010 relevance feedback track.
     accuracy : float
-        How often the others see what is so.
+        Accuracy of the other workers.
     gold : int
-        Known pairs that every worker judges besides; they teach the model who is who.
+        Number of additional gold pairs, judged by every worker.
     most : int
-        Greatest equal overlap.
+        Maximum equal overlap.
     step : float
-        Judgments between two looks, as a share of the pairs.
+        Number of judgments between two choices of the next best pairs, as a share of the pairs.
     by : "ranking" or "grade"
     """
 
@@ -58,64 +59,65 @@ class Trial:
 def trial(
     truth: Qrels, runs: Runs, pool: pl.DataFrame, setting: Trial | None = None, *, seed: int = 0
 ) -> list[Row]:
-    """Judge a pool by equal overlap and by next best judgment, with the same people and labels.
+    """Judge a pool by equal overlap and by next best judgment, with the same workers and labels.
 
-    Both begin with one judgment a pair and are settled by Dawid-Skene with the gold held fixed.
+    Both start with one judgment per pair. Grades are inferred by Dawid-Skene with fixed gold.
 
     Returns
     -------
     list of dict
-        ``way`` (equal, next best), ``judgments``, ``per_pair``, ``tau`` with the order under the
-        truth of the pool.
+        ``way`` (equal, next best), ``judgments``, ``per_pair``, and ``tau`` with the order of the
+        runs under the truth.
     """
     setting = setting or Trial()
-    if not 0 <= setting.spam < 1 or setting.workers <= setting.most + 2:
+    if not 0 <= setting.spam < 1:
+        raise BadSetting(f"must be >= 0 and < 1 (got {setting.spam})", argument="spam")
+    if setting.workers <= setting.most + 2:
         raise BadSetting(
-            "spam is a share below 1, and there are more workers than judgments a pair"
+            f"must be > `most` + 2, which is {setting.most + 2} (got {setting.workers})",
+            argument="workers",
         )
     table = RankTable.of(runs, pool.select("query_id", "doc_id"))
-    known = (np.maximum(table.grades(truth), 0) >= 1).astype(np.int64)
-    lab = _Lab(table, known, setting, np.random.default_rng(seed))
+    relevance = (np.maximum(table.grades(truth), 0) >= 1).astype(np.int64)
+    crowd = _Crowd(table, relevance, setting, np.random.default_rng(seed))
     rows: list[Row] = []
-    pairs = known.size
+    pairs = relevance.size
     for overlap in range(1, setting.most + 1):
         judgments = np.full(pairs, overlap)
-        rows.append(lab.row("equal", judgments, lab.fit(judgments)))
+        rows.append(crowd.row("equal", judgments, crowd.fit(judgments)))
     judgments = np.ones(pairs, np.int64)
     size = max(1, round(setting.step * pairs))
     while judgments.sum() + size <= setting.most * pairs:
-        posterior = lab.fit(judgments)
-        rows.append(lab.row("next best", judgments, posterior))
-        gain = lab.gain(posterior, setting.by)
-        gain[judgments >= lab.deepest] = -1.0
+        posterior = crowd.fit(judgments)
+        rows.append(crowd.row("next best", judgments, posterior))
+        gain = crowd.gain(posterior, setting.by)
+        gain[judgments >= crowd.most_labels] = -1.0
         judgments[np.argsort(-gain, kind="stable")[:size]] += 1
     return rows
 
 
-class _Lab:
-    """All labels that could be given, drawn beforehand, and what is made of those that were."""
+class _Crowd:
+    """A simulated crowd: all its labels, drawn in advance, and the grades inferred from a part."""
 
     def __init__(
-        self, table: RankTable, known: Longs, setting: Trial, rng: np.random.Generator
+        self, table: RankTable, relevance: Longs, setting: Trial, rng: np.random.Generator
     ) -> None:
-        self.table, self.known = table, known
-        self.deepest = min(4 * setting.most, setting.workers)
-        spammer = np.arange(setting.workers) < round(setting.spam * setting.workers)
-        right = np.where(spammer, 0.5, setting.accuracy)
-        keys = rng.random((known.size, setting.workers))
-        self.who = np.argsort(keys, axis=1)[:, : self.deepest]
-        hit = rng.random(self.who.shape) < right[self.who]
-        self.label = np.where(hit, known[:, None], 1 - known[:, None])
-        gold = np.arange(setting.gold) % 2
-        self.gold_hit = rng.random((setting.gold, setting.workers)) < right
-        self.gold = gold
-        self.reference = score(table, known, ["AP"]).mean[0]
+        self.table, self.relevance = table, relevance
+        self.most_labels = min(4 * setting.most, setting.workers)
+        is_spammer = np.arange(setting.workers) < round(setting.spam * setting.workers)
+        accuracy = np.where(is_spammer, 0.5, setting.accuracy)
+        keys = rng.random((relevance.size, setting.workers))
+        self.worker = np.argsort(keys, axis=1)[:, : self.most_labels]
+        is_right = rng.random(self.worker.shape) < accuracy[self.worker]
+        self.label = np.where(is_right, relevance[:, None], 1 - relevance[:, None])
+        self.gold_is_right = rng.random((setting.gold, setting.workers)) < accuracy
+        self.gold = np.arange(setting.gold) % 2
+        self.reference = score(table, relevance, ["AP"]).mean[0]
         self.names = [f"w{worker:03d}" for worker in range(setting.workers)]
-        self.items = table.pairs.with_columns(pl.Series("at", np.arange(known.size)))
 
     def fit(self, judgments: Longs) -> Posterior:
-        """Settle the first ``judgments`` labels of every pair."""
-        is_used = np.arange(self.deepest)[None, :] < judgments[:, None]
+        """Infer grades from the first ``judgments`` labels per pair and all gold labels."""
+        is_used = np.arange(self.most_labels)[None, :] < judgments[:, None]
         item, column = np.nonzero(is_used)
         workers = len(self.names)
         size = self.gold.size
@@ -126,17 +128,19 @@ class _Lab:
                     [np.repeat("d", item.size), np.repeat(np.arange(size), workers).astype(str)]
                 ),
                 "annotator_id": np.array(self.names)[
-                    np.concatenate([self.who[item, column], np.tile(np.arange(workers), size)])
+                    np.concatenate([self.worker[item, column], np.tile(np.arange(workers), size)])
                 ],
                 "label": np.concatenate(
                     [
                         self.label[item, column],
-                        np.where(self.gold_hit, self.gold[:, None], 1 - self.gold[:, None]).ravel(),
+                        np.where(
+                            self.gold_is_right, self.gold[:, None], 1 - self.gold[:, None]
+                        ).ravel(),
                     ]
                 ),
             }
         )
-        known = Qrels(
+        gold = Qrels(
             pl.DataFrame(
                 {
                     "query_id": ["gold"] * size,
@@ -145,12 +149,12 @@ class _Lab:
                 }
             )
         )
-        return DawidSkene().fit(Judgments(frame, BINARY), gold=known if size else None)
+        return DawidSkene().fit(Judgments(frame, BINARY), gold=gold if size else None)
 
     def row(self, way: str, judgments: Longs, posterior: Posterior) -> Row:
-        """Return how the systems stand."""
-        settled = (self._relevant(posterior) > 0.5).astype(np.int64)
-        scores = score(self.table, settled, ["AP"]).mean[0]
+        """Return the cost, and the tau of the systems under the inferred grades."""
+        grades = (self._relevance_of(posterior) > 0.5).astype(np.int64)
+        scores = score(self.table, grades, ["AP"]).mean[0]
         return {
             "way": way,
             "judgments": int(judgments.sum()),
@@ -158,18 +162,19 @@ class _Lab:
             "tau": tau_b(self.reference, scores),
         }
 
-    def _relevant(self, posterior: Posterior) -> Floats:
-        out = np.zeros(self.known.size)
-        ours = (posterior.items["query_id"] != "gold").to_numpy()
-        pair = posterior.items["query_id"].filter(pl.Series(ours)).cast(pl.Int64).to_numpy()
-        out[pair] = posterior.probabilities[ours, 1]
-        return out
+    def _relevance_of(self, posterior: Posterior) -> Floats:
+        """Return the probability that each pair is relevant, without the gold pairs [P]."""
+        relevant = np.zeros(self.relevance.size)
+        is_pair = (posterior.items["query_id"] != "gold").to_numpy()
+        pair = posterior.items["query_id"].filter(pl.Series(is_pair)).cast(pl.Int64).to_numpy()
+        relevant[pair] = posterior.probabilities[is_pair, 1]
+        return relevant
 
     def gain(self, posterior: Posterior, by: str) -> Floats:
-        """Return what one more judgment of each pair is expected to give."""
-        relevant = self._relevant(posterior)
+        """Return the expected gain of one more judgment of each pair [P]."""
+        relevant = self._relevance_of(posterior)
         if posterior.confusion is None:
-            raise BadSetting("the model learns no confusion of annotators")
+            raise BadSetting("The model does not estimate confusion matrices of annotators")
         weight = posterior.annotators["judgments"].to_numpy()
         confusion = np.average(posterior.confusion, axis=0, weights=weight)
         chance = np.stack([1 - relevant, relevant], axis=1)
@@ -178,10 +183,11 @@ class _Lab:
 
 
 def measure_saving(rows: list[Row], overlap: int) -> tuple[float, float | None, float | None]:
-    """Return the tau of an equal overlap, the judgments a pair that reach it, the share saved.
+    """Return the tau of an equal overlap, the judgments per pair that reach it, the share saved.
 
-    Reached is where next best judgment is not below it from there on; None where it never is.
-    ``rows`` are those of several trials of one setting; both ways are averaged first.
+    Next best judgment reaches the tau at the number of judgments from which on it is never below
+    it; None if it does not reach it. ``rows`` come from several trials with the same settings;
+    tau is averaged over trials first.
     """
     frame = (
         pl.DataFrame(rows)
@@ -190,11 +196,12 @@ def measure_saving(rows: list[Row], overlap: int) -> tuple[float, float | None, 
         .agg(pl.col("tau").mean())
         .sort("per_pair")
     )
-    equal = frame.filter((pl.col("way") == "equal") & (pl.col("per_pair") == overlap))["tau"][0]
-    ours = frame.filter(pl.col("way") == "next best")
-    below = np.flatnonzero(ours["tau"].to_numpy() < equal)
+    is_equal = (pl.col("way") == "equal") & (pl.col("per_pair") == overlap)
+    equal_tau = float(frame.filter(is_equal)["tau"][0])
+    next_best = frame.filter(pl.col("way") == "next best")
+    below = np.flatnonzero(next_best["tau"].to_numpy() < equal_tau)
     first = int(below[-1]) + 1 if below.size else 0
-    if first >= ours.height:
-        return float(equal), None, None
-    needed = float(ours["per_pair"][first])
-    return float(equal), needed, 1.0 - needed / overlap
+    if first >= next_best.height:
+        return equal_tau, None, None
+    needed = float(next_best["per_pair"][first])
+    return equal_tau, needed, 1.0 - needed / overlap
