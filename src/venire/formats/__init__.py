@@ -1,4 +1,4 @@
-"""Files in and out: TREC, delimited text, JSON Lines, Parquet; compressed or not."""
+"""Read and write files: TREC, delimited text, JSON Lines and Parquet, compressed or not."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ __all__ = [
 
 
 def read_frame(path: str | Path, *, name: str | None = None) -> tuple[pl.DataFrame, Source]:
-    """Read a table with column names, whatever its format, every cell as text or as typed.
+    """Read a table with column names in any format; cells of text formats are read as text.
 
-    The format is found from the content (Parquet, JSON Lines) and from the first
-    line (tab, comma, semicolon or bar).
+    The format is detected from the content (Parquet, JSON Lines) and from the first line (tab,
+    comma, semicolon or vertical bar).
 
     Parameters
     ----------
     path : path
     name : str, optional
-        What messages call the file; by default its path.
+        Name of the file in messages; by default its path.
 
     Raises
     ------
     BadLine
-        With the file, the line and what is wrong.
+        A file or a line that cannot be read.
     """
     name = name or str(path)
     data = read_bytes(path, name=name)
@@ -52,7 +52,7 @@ def read_frame(path: str | Path, *, name: str | None = None) -> tuple[pl.DataFra
 
 
 def read_judgments(path: str | Path, **options: Any) -> Judgments:
-    """Read judgments; see :meth:`venire.Judgments.of` for the options."""
+    """Read judgments; the options are those of :meth:`venire.Judgments.of`."""
     frame, source = read_frame(path)
     return Judgments.of(frame, source=source, **options)
 
@@ -66,15 +66,15 @@ def read_qrels(
 ) -> Qrels:
     """Read TREC qrels or a table with the columns query_id, doc_id, relevance.
 
-    TREC qrels hold whole numbers; ``decimals`` also reads the real-valued grades that an
-    aggregation may have been written with. Messages call the file ``name``, by default its path.
+    Grades in TREC qrels must be whole numbers. With ``decimals``, real-valued grades of an
+    aggregation are read too. Messages call the file ``name``, by default its path.
     """
     name = name or str(path)
     data = read_bytes(path, name=name)
-    known = find_reader("qrels", data, name, renamed=columns is not None)
-    frame, source = known.read(data, name)
+    file_format = find_reader("qrels", data, name, renamed=columns is not None)
+    frame, source = file_format.read(data, name)
     adaptive = ""
-    if not known.has_columns:
+    if not file_format.has_columns:
         adaptive = trec.get_adaptive(frame)
         if not decimals:
             trec.require_whole_grades(frame, source)
@@ -86,43 +86,43 @@ def read_runs(
 ) -> Runs:
     """Read a TREC run or a table with the columns query_id, doc_id, score (run_id).
 
-    Messages call the file ``name``, by default its path; a table without the column run_id is one
-    run of that name.
+    Messages call the file ``name``, by default its path. A table without the column run_id is
+    read as a single run, named after the file.
     """
     name = name or str(path)
     data = read_bytes(path, name=name)
-    known = find_reader("runs", data, name, renamed=columns is not None)
-    frame, source = known.read(data, name)
+    file_format = find_reader("runs", data, name, renamed=columns is not None)
+    frame, source = file_format.read(data, name)
     return Runs.of(frame, columns=columns, run_id=stem(name), source=source)
 
 
 def write_frame(frame: pl.DataFrame, path: str | Path) -> None:
-    """Write a table in the format of the ending, whole or not at all."""
+    """Write a table in the format of the file ending; a failed write leaves no partial file."""
     name = str(path)
     write_bytes(path, find_writer("other", name).write(frame, name))
 
 
 def write_qrels(qrels: Qrels, path: str | Path) -> None:
-    """Write qrels in the format of the ending, by default as TREC qrels."""
+    """Write qrels in the format of the file ending, by default as TREC qrels."""
     name = str(path)
-    known = find_writer("qrels", name)
+    file_format = find_writer("qrels", name)
     frame = qrels.frame
-    if not known.has_columns:
+    if not file_format.has_columns:
         frame = trec.mark_adaptive(frame, qrels.adaptive)
-    write_bytes(path, known.write(frame, name))
+    write_bytes(path, file_format.write(frame, name))
 
 
 def write_runs(runs: Runs, path: str | Path) -> None:
-    """Write runs in the format of the ending, by default as a TREC run."""
+    """Write runs in the format of the file ending, by default as a TREC run."""
     name = str(path)
-    known = find_writer("runs", name)
-    frame = runs.frame if known.has_columns else runs.with_ranks(ties="file-order")
-    write_bytes(path, known.write(frame, name))
+    file_format = find_writer("runs", name)
+    frame = runs.frame if file_format.has_columns else runs.with_ranks(ties="file-order")
+    write_bytes(path, file_format.write(frame, name))
 
 
 def require_rows(judgments: Judgments, name: str) -> Judgments:
-    """Return the judgments, or say that none is left."""
+    """Return the judgments; an empty table is an error."""
     if not len(judgments):
-        why = f" left in it: {'; '.join(judgments.notes)}" if judgments.notes else " in it"
-        raise BadLine(name, None, f"there is no judgment{why}")
+        reason = f" left ({'; '.join(judgments.notes)})" if judgments.notes else ""
+        raise BadLine(name, None, f"has no judgments{reason}")
     return judgments

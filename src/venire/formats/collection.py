@@ -25,25 +25,25 @@ DOCUMENTS = ("doc_id", "title", "text")
 CRANFIELD = ("cran.all.1400", "cran.qry", "cranqrel")
 IMAGES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif")
 _TABLES = (".tsv", ".jsonl", ".csv", ".parquet")
-_PACKED = ("", ".gz", ".xz", ".zst")
+_COMPRESSIONS = ("", ".gz", ".xz", ".zst")
 _IMAGES = {"doc_id": pl.String, "image": pl.String}
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Topics, documents, runs and qrels of one test collection; what is not there is empty.
+    """Topics, documents, runs and qrels of a test collection; missing parts are empty.
 
     Attributes
     ----------
     topics : polars.DataFrame
-        ``query_id, title, description, narrative``, all text; more columns are kept.
+        ``query_id, title, description, narrative``, all text; other columns are kept.
     documents : polars.DataFrame
-        ``doc_id, title, text``, all text, in the order of the file; more columns are kept, as
-        ``image``, the path of an image from the folder.
+        ``doc_id, title, text``, all text, in file order; other columns are kept, for example
+        ``image``, the path of an image within the folder.
     runs : Runs
-        All runs in one table, by ``run_id``.
+        All runs in one table, with ``run_id``.
     qrels : mapping of str to Qrels
-        File name without ending -> its grades.
+        Maps a file name without ending to its qrels.
     notes : tuple of str
     """
 
@@ -62,35 +62,34 @@ class Collection:
 def read_collection(folder: str | Path) -> Collection:
     """Read a folder in Venire's layout, or Cranfield as it is distributed.
 
-    Venire's layout: ``topics`` and ``documents`` as .tsv, .jsonl, .csv or .parquet (packed with
-    gz, xz or zst where you like), ``runs/*.run`` and ``qrels/*.qrels``. Any of them may be missing.
-    Without ``documents``, each image in ``images/`` is one; see
+    Venire's layout: ``topics`` and ``documents`` as .tsv, .jsonl, .csv or .parquet (optionally
+    compressed with gz, xz or zst), ``runs/*.run`` and ``qrels/*.qrels``. Each of them is optional.
+    Without ``documents``, each image in ``images/`` is a document; see
     :func:`venire.formats.collection.image_files`.
 
-    Cranfield: ``cran.all.1400``, ``cran.qry`` and, where there is one, ``cranqrel``. Queries are
-    numbered by their place, 1 to 225, as the judgments number them (the numbers after ``.I``
-    have gaps and are kept in the column ``number``); the words of a query are its title.
-    Codes become grades as in :func:`venire.formats.smart.read_codes`.
+    Cranfield: ``cran.all.1400``, ``cran.qry`` and, if present, ``cranqrel``. Query IDs are the
+    positions in the file, 1 to 225, as in the judgments. The numbers after ``.I`` have gaps; they
+    are kept in the column ``number``. The text of a query is its title. Codes become grades as in
+    :func:`venire.formats.smart.read_codes`.
 
     Raises
     ------
     DataError
-        No such folder; nothing in it that is known; a file that cannot be read.
+        The folder does not exist or contains no part of a collection, or a file cannot be read.
     """
     root = Path(folder)
     if not root.is_dir():
-        what = "is a file, not a folder" if root.exists() else "there is no such folder"
-        raise DataError(f"{root}: {what}")
+        reason = "is a file, not a folder" if root.exists() else "no such folder"
+        raise DataError(f"{root}: {reason}")
     if (root / CRANFIELD[0]).exists() and (root / CRANFIELD[1]).exists():
         return _cranfield(root)
     notes: list[str] = []
     topics = _find_table(root, "topics", TOPICS, notes)
     if (root / "images").is_dir() and not _list_tables(root, "documents"):
-        taken, _, skipped = image_files(root / "images")
+        images, _, skipped = image_files(root / "images")
         empty = pl.lit("")
-        documents = pl.DataFrame({"doc_id": [*taken], "image": [*taken.values()]}, _IMAGES).select(
-            "doc_id", empty.alias("title"), empty.alias("text"), "image"
-        )
+        frame = pl.DataFrame({"doc_id": [*images], "image": [*images.values()]}, _IMAGES)
+        documents = frame.select("doc_id", empty.alias("title"), empty.alias("text"), "image")
         notes += [f"{name} {reason}; left out" for name, reason in skipped]
     else:
         documents = _find_table(root, "documents", DOCUMENTS, notes)
@@ -100,8 +99,8 @@ def read_collection(folder: str | Path) -> Collection:
     qrels = {stem(path.name): read_qrels(path) for path in files}
     if topics.is_empty() and documents.is_empty() and not len(runs) and not qrels:
         raise DataError(
-            f"{root}: holds no collection; it wants topics.tsv or .jsonl, documents.jsonl or "
-            ".tsv or images/, runs/*.run, qrels/*.qrels (or Cranfield's cran.all.1400 and cran.qry)"
+            f"{root}: the folder contains no collection",
+            hint="Add topics.tsv, documents.jsonl or images/, runs/*.run or qrels/*.qrels.",
         )
     notes += [*runs.notes, *(note for grades in qrels.values() for note in grades.notes)]
     return Collection(topics, documents, runs, MappingProxyType(qrels), tuple(notes))
@@ -110,33 +109,44 @@ def read_collection(folder: str | Path) -> Collection:
 def image_files(
     folder: Path, described: Container[str] = ()
 ) -> tuple[dict[str, str], int, list[tuple[str, str]]]:
-    """Return the images below a folder by document id, how many are described, what is left out.
+    """List the images below a folder; links are not followed.
 
-    The id is the path below the folder without the ending; the path given starts with the
-    folder's own name, as ``images/cats/1.jpg``. Paths that are ``described`` elsewhere are only
-    counted. What is left out has its reason. Links are not followed.
+    Parameters
+    ----------
+    folder : Path
+    described : container of str
+        Paths of images that the documents file already describes; these are counted, not listed.
+
+    Returns
+    -------
+    images : dict of str to str
+        Maps document IDs to paths. The ID is the path below the folder without the ending; the
+        path starts with the name of the folder, for example ``images/cats/1.jpg``.
+    n_described : int
+    skipped : list of (str, str)
+        Path and reason of each file that was left out.
     """
-    taken: dict[str, str] = {}
+    images: dict[str, str] = {}
     skipped: list[tuple[str, str]] = []
-    counted_only = 0
+    n_described = 0
     for path in sorted(folder.rglob("*"), key=os.fsencode):
         name = path.relative_to(folder.parent).as_posix()
         if path.is_dir() and not path.is_symlink():
             continue
         doc_id = path.relative_to(folder).with_suffix("").as_posix()
         if path.is_symlink() or not path.is_file():
-            skipped.append((name, "is a link or no plain file"))
+            skipped.append((name, "is a link or not a regular file"))
         elif path.suffix.lower() not in IMAGES:
             skipped.append((name, f"does not end in {' '.join(IMAGES)}"))
         elif not _is_utf8(name):
             skipped.append((name, "has a name that is not UTF-8"))
         elif name in described:
-            counted_only += 1
-        elif doc_id in taken:
-            skipped.append((name, f"gives the id {doc_id} a second time"))
+            n_described += 1
+        elif doc_id in images:
+            skipped.append((name, f"has the same ID as another image, {doc_id}"))
         else:
-            taken[doc_id] = name
-    return taken, counted_only, skipped
+            images[doc_id] = name
+    return images, n_described, skipped
 
 
 def _is_utf8(name: str) -> bool:
@@ -148,54 +158,56 @@ def _is_utf8(name: str) -> bool:
 
 
 def _list_tables(root: Path, name: str) -> list[Path]:
-    """Return the files that can be a table of the collection."""
+    """Return the files of a table of the collection, whatever their ending."""
     return [
         path
         for ending in _TABLES
-        for packed in _PACKED
-        if (path := root / f"{name}{ending}{packed}").exists()
+        for compression in _COMPRESSIONS
+        if (path := root / f"{name}{ending}{compression}").exists()
     ]
 
 
 def _find_table(root: Path, name: str, columns: tuple[str, ...], notes: list[str]) -> pl.DataFrame:
-    """Read topics or documents of a folder; empty, with a note, where it has none."""
+    """Read the topics or documents of a folder; a missing file is an empty table with a note."""
     paths = _list_tables(root, name)
     if not paths:
         notes.append(f"no {name} in {root}")
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
     if len(paths) > 1:
-        both = " and ".join(path.name for path in paths)
-        raise DataError(f"{root}: holds {both}; which are the {name}?")
+        files = " and ".join(path.name for path in paths)
+        raise DataError(
+            f"{root}: has several files of {name}: {files}", hint="Keep only one of them."
+        )
     return read_topics(paths[0]) if name == "topics" else read_documents(paths[0])
 
 
 def read_topics(path: str | Path, *, name: str | None = None) -> pl.DataFrame:
     """Read a file of topics; messages call it ``name``, by default its path."""
     frame, source = read_frame(path, name=name)
-    return _complete(frame, source, TOPICS, ("query_id", "title"))
+    return _complete_columns(frame, source, TOPICS, ("query_id", "title"))
 
 
 def read_documents(path: str | Path, *, name: str | None = None) -> pl.DataFrame:
     """Read a file of documents; messages call it ``name``, by default its path."""
     frame, source = read_frame(path, name=name)
-    # The names that a study's folder has for them.
-    also = {"path": "image", "body": "text"}
-    frame = frame.rename({a: b for a, b in also.items() if a in frame and b not in frame})
-    needed = ("doc_id",) if "image" in frame.columns else ("doc_id", "text")
-    return _complete(frame, source, DOCUMENTS, needed)
+    # Column names in the folder of a study.
+    aliases = {"path": "image", "body": "text"}
+    frame = frame.rename({a: b for a, b in aliases.items() if a in frame and b not in frame})
+    required = ("doc_id",) if "image" in frame.columns else ("doc_id", "text")
+    return _complete_columns(frame, source, DOCUMENTS, required)
 
 
-def _complete(
-    frame: pl.DataFrame, source: Source, columns: tuple[str, ...], needed: tuple[str, ...]
+def _complete_columns(
+    frame: pl.DataFrame, source: Source, columns: tuple[str, ...], required: tuple[str, ...]
 ) -> pl.DataFrame:
-    """Check a table and its ids; text columns that it does not have are empty text."""
-    missing = [column for column in needed if column not in frame.columns]
+    """Check a table and its IDs, and add missing text columns as empty text."""
+    missing = [column for column in required if column not in frame.columns]
     if missing:
         raise MissingColumns(missing, frame.columns, source.name, renamed=False)
     for column in columns:
         if column in frame.columns and frame.schema[column].is_nested():
             raise DataError(
-                f"{source.name}: column {column} holds {frame.schema[column]}, not text"
+                f"{source.name}: column {column} must be text (got {frame.schema[column]})"
             )
     frame = frame.with_columns(
         (pl.col(column).cast(pl.String) if column in frame.columns else pl.lit(None, pl.String))
@@ -212,20 +224,20 @@ def _check_ids(ids: pl.Series, source: Source) -> None:
     if empty.any():
         raise source.error(int(empty.arg_true()[0]), f"{ids.name} is empty")
     refuse_nul(ids, source)
-    again = ~ids.is_first_distinct()
-    if again.any():
-        row = int(again.arg_true()[0])
-        raise DuplicateRows((ids[row],), *source.place(row), f"stands twice as {ids.name}")
+    is_repeat = ~ids.is_first_distinct()
+    if is_repeat.any():
+        row = int(is_repeat.arg_true()[0])
+        raise DuplicateRows((ids[row],), *source.place(row), f"is a repeated {ids.name}")
 
 
 def note_blank(documents: pl.DataFrame) -> list[str]:
-    """Return a note that counts the documents without text and names some, if there are any."""
+    """Return a note with the number and the first IDs of documents without text, if any."""
     blank = documents.filter(pl.concat_str("title", "text").str.strip_chars() == "")["doc_id"]
     if blank.is_empty():
         return []
-    rest = f" and {len(blank) - 5:,} more" if len(blank) > 5 else ""
-    named = f"{', '.join(blank.head(5))}{rest}"
-    return [f"{express(len(blank), 'document')} without text ({named}) kept"]
+    others = f" and {len(blank) - 5:,} more" if len(blank) > 5 else ""
+    ids = f"{', '.join(blank.head(5))}{others}"
+    return [f"{express(len(blank), 'document')} without text ({ids}) kept"]
 
 
 def _cranfield(root: Path) -> Collection:
@@ -240,15 +252,15 @@ def _cranfield(root: Path) -> Collection:
     )
     _check_ids(documents["doc_id"], Source(str(root / CRANFIELD[0])))
     qrels = {}
-    notes = ["queries are numbered by their place in cran.qry, not by .I"]
+    notes = ["query IDs are positions in cran.qry, not the numbers after .I"]
     if (root / CRANFIELD[2]).exists():
         qrels["cranqrel"] = read_codes(root / CRANFIELD[2])
         notes.append("codes 1 (best) to 4 are grades 4 to 1; code -1 is grade 0, not relevant")
-    odd = documents.filter(pl.col("repeats"))["doc_id"]
-    if len(odd):
+    repeating = documents.filter(pl.col("repeats"))["doc_id"]
+    if len(repeating):
         notes.append(
-            f"{express(len(odd), 'document')} repeat a field marker ({', '.join(odd)}): the "
-            "lines under it are added to the field it names"
+            f"{express(len(repeating), 'document')} with a repeated field marker "
+            f"({', '.join(repeating)}): the lines are added to that field"
         )
     notes += note_blank(documents)
     documents = documents.select(*DOCUMENTS, "author", "source")
@@ -257,17 +269,17 @@ def _cranfield(root: Path) -> Collection:
 
 
 def read_irds(name: str) -> Collection:
-    """Read a dataset of ir_datasets, ``cranfield`` or ``msmarco-passage/trec-dl-2019/judged``.
+    """Read a dataset of ir_datasets, for example ``msmarco-passage/trec-dl-2019/judged``.
 
-    Its documents are read whole; a document's text is what ir_datasets gives as its default
-    text, without the title. What the package must download it downloads, as it always does.
+    All documents are read. The text of a document is its field ``text``, else the default text
+    of ir_datasets. The package downloads the data if necessary.
 
     Raises
     ------
     MissingExtra
-        When ir_datasets is not installed.
+        ir_datasets is not installed.
     DataError
-        When it has no such dataset, or the dataset has no documents and no queries.
+        The dataset does not exist, or has neither documents nor queries.
     """
     try:
         import ir_datasets
@@ -276,7 +288,7 @@ def read_irds(name: str) -> Collection:
     try:
         dataset = ir_datasets.load(name)
     except KeyError:
-        raise DataError(f"irds:{name}: ir_datasets has no dataset of that name") from None
+        raise DataError(f"irds:{name}: ir_datasets has no dataset with this name") from None
     topics = pl.DataFrame(
         [_irds_topic(query) for query in dataset.queries_iter()] if dataset.has_queries() else [],
         schema=dict.fromkeys(TOPICS, pl.String),

@@ -1,4 +1,4 @@
-"""CSV and TSV with a first line of column names; every cell is read as text."""
+"""CSV and TSV with column names in the first line; every cell is read as text."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from venire.tables.schema import Source, express
 _DELIMITERS = "\t,;|"
 
 
-def sniff(head: str) -> str:
-    """Return the delimiter of the first line: the one of tab, comma, semicolon, bar it has most."""
+def detect_delimiter(head: str) -> str:
+    """Return the most frequent of tab, comma, semicolon and vertical bar in the first line."""
     best = max(_DELIMITERS, key=head.count)
     return best if head.count(best) else ","
 
 
 @contextmanager
-def _any_length() -> Iterator[None]:
+def _unlimited_cells() -> Iterator[None]:
     """Let the csv module read cells of any length."""
-    before = csv.field_size_limit(sys.maxsize)
+    limit = csv.field_size_limit(sys.maxsize)
     try:
         yield
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(limit)
 
 
 def _records(
     data: bytes, delimiter: str, *, strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield (first line, cells) of each record that is not blank: the slow, exact way."""
+    """Yield (first line, cells) of each record that is not blank, with the exact csv module."""
     text = io.StringIO(data.decode("utf-8"), newline="")
     if delimiter == "\t":
         reader = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
     else:
         reader = csv.reader(text, delimiter=delimiter, strict=strict)
     start = 1
-    with _any_length():
+    with _unlimited_cells():
         for cells in reader:
             if any(cells):
                 yield start, cells
@@ -52,12 +52,13 @@ def _records(
 
 
 def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
-    """Read delimited text; blank lines and lines of empty cells are passed over.
+    """Read delimited text; blank lines and lines with only empty cells are skipped.
 
     Raises
     ------
     BadLine
-        A line with more or fewer cells than the first, a name twice, text that is not UTF-8.
+        A line with more or fewer cells than the first, a repeated column name, or text that is
+        not UTF-8.
     """
     if b"\n" not in data:
         data = data.replace(b"\r", b"\n")
@@ -67,17 +68,17 @@ def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
         head = body.split(b"\n", 1)[0].decode("utf-8")
     except UnicodeDecodeError:
         raise BadLine(name, before + 1, "is not UTF-8 text") from None
-    delimiter = sniff(head)
+    delimiter = detect_delimiter(head)
     first = next(_records(head.encode(), delimiter), None)
     header = [cell.strip() for cell in first[1]] if first else [head.strip()]
-    twice = next((cell for index, cell in enumerate(header) if cell in header[:index]), None)
-    if twice is not None:
-        raise BadLine(name, before + 1, f"the column name {twice!r} stands there twice")
+    repeated = next((cell for index, cell in enumerate(header) if cell in header[:index]), None)
+    if repeated is not None:
+        raise BadLine(name, before + 1, f"has the column name {repeated!r} twice")
     frame = _read_fast(body, delimiter, header)
     if frame is None:
         frame = _read_slowly(body, name, delimiter, header, before)
     elif frame.height and frame[:, -1].is_null().any():
-        # A short line shows as an empty last cell: only then is the slow check worth it.
+        # A line with too few cells has an empty last cell; check widths only in that case.
         _check_widths(body, name, delimiter, len(header), before)
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null() | (pl.all() == "")))
 
@@ -107,7 +108,7 @@ def _read_fast(body: bytes, delimiter: str, header: list[str]) -> pl.DataFrame |
 def _read_slowly(
     body: bytes, name: str, delimiter: str, header: list[str], before: int
 ) -> pl.DataFrame:
-    """Read what the fast reader refused, or name the line that is wrong."""
+    """Read text that the fast reader refused, or raise an error for the bad line."""
     for number, raw in enumerate(body.split(b"\n"), start=before + 1):
         try:
             raw.decode("utf-8")
@@ -124,30 +125,31 @@ def _read_slowly(
 
 
 def _check_widths(body: bytes, name: str, delimiter: str, width: int, before: int) -> None:
-    """Raise for the first record that has not as many cells as the first line."""
+    """Raise an error for the first record with more or fewer cells than the first line."""
     last = 1
     for number, cells in _records(body, delimiter):
         if len(cells) != width:
             start = before + number
-            if _open_quote(body, delimiter, number):
+            if _has_open_quote(body, delimiter, number):
                 raise BadLine(name, start, "opens a quote that is never closed")
             raise BadLine(
-                name, start, f"has {express(len(cells), 'cell')} where the first line has {width}"
+                name,
+                start,
+                f"has {express(len(cells), 'cell')}, but the first line has {width}",
             )
         last = number
-    if _open_quote(body, delimiter, last):
+    if _has_open_quote(body, delimiter, last):
         raise BadLine(name, before + last, "opens a quote that is never closed")
 
 
-def _open_quote(body: bytes, delimiter: str, number: int) -> bool:
-    """Tell whether the record that begins on a line runs to the end of the file unclosed."""
+def _has_open_quote(body: bytes, delimiter: str, number: int) -> bool:
+    """Tell whether the record that starts on a line has a quote that is never closed."""
     if delimiter == "\t":
         return False
-    rest = b"\n".join(body.split(b"\n")[number - 1 :])
+    tail = b"\n".join(body.split(b"\n")[number - 1 :]).decode("utf-8")
     try:
-        with _any_length():
-            next(csv.reader(io.StringIO(rest.decode("utf-8"), newline=""), delimiter=delimiter,
-                            strict=True))  # fmt: skip
+        with _unlimited_cells():
+            next(csv.reader(io.StringIO(tail, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         return "unexpected end" in str(error)
     except StopIteration:
@@ -156,16 +158,19 @@ def _open_quote(body: bytes, delimiter: str, number: int) -> bool:
 
 
 def write(frame: pl.DataFrame, delimiter: str, name: str) -> bytes:
-    """Return the table as delimited text; lists are joined by blanks.
+    """Return the table as delimited text; the items of a list are separated by blanks.
 
     Raises
     ------
     DataError
-        A cell that the format cannot say.
+        A column or a cell that the format cannot store.
     """
     for column, dtype in frame.schema.items():
         if isinstance(dtype, (pl.Struct, pl.Object, pl.Array)) or dtype == pl.Binary:
-            raise DataError(f"{name}: column {column} holds {dtype}; write .jsonl or .parquet")
+            raise DataError(
+                f"{name}: column {column} has the type {dtype}, which CSV and TSV cannot store",
+                hint="Save as .jsonl or .parquet.",
+            )
     flat = frame.with_columns(
         pl.col(column).cast(pl.List(pl.String)).list.join(" ")
         for column, dtype in frame.schema.items()
@@ -175,9 +180,9 @@ def write(frame: pl.DataFrame, delimiter: str, name: str) -> bytes:
         return flat.write_csv().encode()
     for column, dtype in flat.schema.items():
         if dtype == pl.String:
-            odd = flat[column].str.contains(r"[\t\r\n]")
-            if odd.any():
-                value = flat[column].filter(odd)[0]
+            has_break = flat[column].str.contains(r"[\t\r\n]")
+            if has_break.any():
+                value = flat[column].filter(has_break)[0]
                 raise DataError(
                     f"{name}: {column} {value!r} contains a tab or line break, "
                     "which TSV cannot store",

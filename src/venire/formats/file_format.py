@@ -1,4 +1,4 @@
-"""File formats: each is declared once, and a package can add one.
+"""``FileFormat``: how a file format is recognised, read and written.
 
 A package adds a format with an entry point in the group ``venire.formats``.
 """
@@ -17,7 +17,7 @@ from venire.formats.source import stem
 from venire.tables.schema import Source
 
 TABLES = ("judgments", "qrels", "runs", "other")
-"""What a file can hold; ``other`` is any table with column names."""
+"""Kinds of tables in a file; ``other`` is any table with column names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,21 +29,21 @@ class FileFormat:
     name : str
         Name of the entry point.
     endings : tuple of str
-        Endings of file names, with the dot; writing goes by the ending.
+        Endings of file names, with the dot; the ending of a new file selects the format.
     tables : tuple of str
-        What a file can hold, from ``TABLES``.
+        Kinds of tables that the format can store, from ``TABLES``.
     matches : callable
-        Takes the content and the ending of the name (without compression) and tells
-        whether the file is in this format. Formats are asked by ``position``.
+        Takes the content of a file and the ending of its name (without compression), and returns
+        whether the file is in this format.
     read : callable
         Takes the content and the file name, and returns the frame and its source.
     write : callable
-        Takes the frame and the file name, and returns the content. A format without column names
-        gets runs with ``rank``.
+        Takes the frame and the file name, and returns the content. For a format without column
+        names, the frame of runs has the column ``rank``.
     has_columns : bool
-        Whether the file has column names. Others are not asked if columns are renamed.
+        Whether the file has column names. Only such formats are tried if columns are renamed.
     position : int
-        Place in the order in which formats are asked; lower numbers first.
+        Position in the order in which formats are tried; the lowest is tried first.
     """
 
     name: str
@@ -57,15 +57,19 @@ class FileFormat:
 
 
 def list_formats(table: str) -> list[FileFormat]:
-    """Return the formats that can hold a kind of table, in the order in which they are asked."""
-    formats = [known for known in plugins.load_all("format").values() if table in known.tables]
-    return sorted(formats, key=lambda known: (known.position, known.name))
+    """Return the formats that can store a kind of table, in the order in which they are tried."""
+    formats: list[FileFormat] = list(plugins.load_all("format").values())
+    able = [file_format for file_format in formats if table in file_format.tables]
+    return sorted(able, key=lambda file_format: (file_format.position, file_format.name))
 
 
 def list_table_endings() -> tuple[str, ...]:
     """Return the endings of formats with column names."""
     return tuple(
-        ending for known in list_formats("other") if known.has_columns for ending in known.endings
+        ending
+        for file_format in list_formats("other")
+        if file_format.has_columns
+        for ending in file_format.endings
     )
 
 
@@ -75,7 +79,7 @@ def find_reader(table: str, content: bytes, name: str, *, renamed: bool = False)
     Parameters
     ----------
     table : str
-        What the file holds, from ``TABLES``.
+        Kind of table in the file, from ``TABLES``.
     content : bytes
     name : str
         File name.
@@ -83,25 +87,26 @@ def find_reader(table: str, content: bytes, name: str, *, renamed: bool = False)
         Whether columns are renamed, which needs a format with column names.
     """
     ending = get_ending(name)
-    for known in list_formats(table):
-        if (known.has_columns or not renamed) and known.matches(content, ending):
-            return known
-    raise BadSetting(f"{name}: no format of {table} recognises the file")
+    for file_format in list_formats(table):
+        if (file_format.has_columns or not renamed) and file_format.matches(content, ending):
+            return file_format
+    raise BadSetting(f"{name}: the file is in no known format of {table}")
 
 
 def find_writer(table: str, name: str) -> FileFormat:
-    """Return the format of a file name's ending; qrels and runs are TREC files by default."""
+    """Return the format of a file ending; without a known ending, qrels and runs are TREC files."""
     ending = get_ending(name)
     formats = list_formats(table)
-    for known in formats:
-        if ending in known.endings:
-            return known
-    for known in formats:
-        if not known.endings:
-            return known
-    endings = [known_ending for known in formats for known_ending in known.endings]
+    for file_format in formats:
+        if ending in file_format.endings:
+            return file_format
+    for file_format in formats:
+        if not file_format.endings:
+            return file_format
+    endings = [ending for file_format in formats for ending in file_format.endings]
     raise BadSetting(
-        f"{name}: the ending must be one of {' '.join(endings)} (got {ending or 'none'})"
+        f"{name}: unknown file ending {ending!r}" if ending else f"{name}: has no file ending",
+        hint=f"Choose from {' '.join(endings)}.",
     )
 
 

@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line."""
+"""JSON Lines: one object per line."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _DEEP = 64
 
 
 def is_jsonl(data: bytes) -> bool:
-    """Tell whether the first thing in the file is a JSON object."""
+    """Tell whether the file starts with a JSON object."""
     return data.lstrip()[:1] == b"{"
 
 
 def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
-    """Read JSON Lines; blank lines are passed over."""
+    """Read JSON Lines; blank lines are skipped."""
     numbers = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
     frame: pl.DataFrame | None = None
     if not any(line.count(b"{") + line.count(b"[") > _DEEP for line in data.split(b"\n")):
-        # Time grows with the cube of the depth there; tables are flat.
+        # polars needs time cubic in the nesting depth, so deeply nested lines are read by json.
         try:
             frame = pl.read_ndjson(io.BytesIO(data), infer_schema_length=None)
         except (pl.exceptions.PolarsError, UnicodeDecodeError):
@@ -35,7 +35,7 @@ def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
 
 
 def _slowly(data: bytes, name: str) -> pl.DataFrame:
-    """Read line by line and name the line that is no object."""
+    """Read line by line; a line that is not a JSON object is an error."""
     rows = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
@@ -45,17 +45,17 @@ def _slowly(data: bytes, name: str) -> pl.DataFrame:
         except UnicodeDecodeError:
             raise BadLine(name, number, "is not UTF-8 text") from None
         except (ValueError, RecursionError) as error:
-            reason = f"is no JSON: {getattr(error, 'msg', 'nested too deep')}"
+            reason = f"is not valid JSON: {getattr(error, 'msg', 'nested too deeply')}"
             raise BadLine(name, number, reason) from None
         if not isinstance(row, dict):
-            raise BadLine(name, number, "is no JSON object; write one {...} a line")
+            raise BadLine(name, number, "is not a JSON object", hint="Write one {...} per line.")
         rows.append(row)
     keys = list(dict.fromkeys(key for row in rows for key in row))
     return pl.DataFrame({key: _column(key, [row.get(key) for row in rows]) for key in keys})
 
 
 def _column(name: str, values: list[object]) -> pl.Series:
-    """Return a column; mixed types (1 and "1") are met as text, as in delimited files."""
+    """Return a column as text, so that mixed types (1 and "1") are read as in delimited files."""
     return pl.Series(name, [_text(value) for value in values], pl.String)
 
 

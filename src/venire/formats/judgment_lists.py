@@ -1,6 +1,6 @@
 """Judgment lists for search tools: OpenSearch Search Relevance Workbench and Quepid.
 
-Both identify a query by its text, not by an ID: here, the title of the topic.
+Both identify a query by its text instead of an ID; Venire writes the title of the topic.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ def write_opensearch_json(
 
 
 def write_opensearch_csv(qrels: Qrels, topics: pl.DataFrame, path: str | Path) -> tuple[str, ...]:
-    """Write ``query,docid,rating``, which the workbench's page takes as an upload; return notes.
+    """Write ``query,docid,rating`` for upload on the page of the workbench; return notes.
 
     The columns are those of
-    https://github.com/opensearch-project/dashboards-search-relevance/pull/715, which takes them
-    from Quepid. Errors are those of :func:`write_opensearch_json`.
+    https://github.com/opensearch-project/dashboards-search-relevance/pull/715, which follows
+    Quepid. Errors are those of :func:`write_opensearch_json`.
     """
     frame, notes = _ratings(qrels, topics)
     write_bytes(path, frame.write_csv().encode())
@@ -71,8 +71,8 @@ def write_quepid_csv(qrels: Qrels, topics: pl.DataFrame, path: str | Path) -> tu
     """Write the ratings of a Quepid case, ``query,docid,rating``; return notes.
 
     As Quepid exports them (app/views/api/v1/export/ratings/show.basic.csv.erb of o19s/quepid):
-    a query that begins with ``= + - @`` gets a blank before it, so that no spreadsheet takes it
-    for a formula. Errors are those of :func:`write_opensearch_json`.
+    a query that begins with ``= + - @`` gets a leading blank, so that no spreadsheet reads it as
+    a formula. Errors are those of :func:`write_opensearch_json`.
     """
     frame, notes = _ratings(qrels, topics)
     write_bytes(path, frame.with_columns(_escape_formulas("query")).write_csv().encode())
@@ -84,9 +84,9 @@ def write_quepid_book_csv(
 ) -> tuple[str, ...]:
     """Write the judgments of a Quepid book: ``query,docid`` and a column per annotator.
 
-    As Quepid exports a book (app/controllers/api/v1/books_controller.rb of o19s/quepid). The last
-    judgment in the table counts where an annotator judged a pair more than once, and a note
-    says so. Errors are those of :func:`write_opensearch_json`.
+    As Quepid exports a book (app/controllers/api/v1/books_controller.rb of o19s/quepid). If an
+    annotator judged a pair more than once, the last judgment in the table counts, and a note
+    gives the number of earlier ones. Errors are those of :func:`write_opensearch_json`.
     """
     frame = judgments.frame.select("query_id", "doc_id", "annotator_id", "label")
     latest = frame.unique(["query_id", "doc_id", "annotator_id"], keep="last", maintain_order=True)
@@ -94,9 +94,12 @@ def write_quepid_book_csv(
     if latest.height < frame.height:
         notes.append(f"{express(frame.height - latest.height, 'earlier judgment')} left out")
     annotators = latest["annotator_id"].unique().sort()
-    taken = [name for name in annotators if name in ("query_id", "doc_id")]
-    if taken:
-        raise DataError(f"an annotator named {taken[0]!r} would be a column of that name")
+    reserved = [name for name in annotators if name in ("query_id", "doc_id")]
+    if reserved:
+        raise DataError(
+            f"The annotator ID {reserved[0]!r} is reserved for a column",
+            hint="Rename the annotator.",
+        )
     wide = (
         latest.with_columns(pl.col("label").cast(pl.Float64))
         .pivot("annotator_id", index=["query_id", "doc_id"], values="label")
@@ -116,35 +119,37 @@ def _ratings(qrels: Qrels, topics: pl.DataFrame) -> tuple[pl.DataFrame, tuple[st
     judged = frame.filter(pl.col("relevance") >= 0).sort("query_id", "doc_id")
     notes: tuple[str, ...] = ()
     if judged.height < frame.height:
-        left = express(frame.height - judged.height, "pair")
-        notes = (f"{left} with a negative grade (in the pool, not judged) left out",)
-    named = _replace_ids(judged, topics)
-    return named.select("query", pl.col("doc_id").alias("docid"),
-                        pl.col("relevance").cast(pl.String).alias("rating")), notes  # fmt: skip
+        skipped = express(frame.height - judged.height, "pair")
+        notes = (f"{skipped} with a negative grade (in the pool, not judged) left out",)
+    titled = _replace_ids(judged, topics)
+    rating = pl.col("relevance").cast(pl.String).alias("rating")
+    return titled.select("query", pl.col("doc_id").alias("docid"), rating), notes
 
 
 def _replace_ids(frame: pl.DataFrame, topics: pl.DataFrame) -> pl.DataFrame:
-    """Replace query_id by the title, which must be unique."""
+    """Replace query_id by the title of the topic; titles must be unique."""
     ids = frame.select(pl.col("query_id").unique(maintain_order=True))
     titles = topics.select("query_id", pl.col("title").str.strip_chars().alias("query"))
     titled = ids.join(titles, on="query_id", how="left", maintain_order="left")
     blank = titled.filter(pl.col("query").fill_null("") == "")
     if blank.height:
         raise DataError(
-            f"topic {blank['query_id'][0]!r} has no title",
+            f"Topic {blank['query_id'][0]!r} has no title",
             hint="These tools identify topics by title.",
         )
-    again = titled.filter(pl.col("query").is_duplicated())
-    if again.height:
-        two = " and ".join(map(repr, again["query_id"][:2]))
-        raise DataError(f"topics {two} have the same title, {again['query'][0]!r}")
+    repeated = titled.filter(pl.col("query").is_duplicated())
+    if repeated.height:
+        first_two = " and ".join(map(repr, repeated["query_id"][:2]))
+        raise DataError(
+            f"Topics {first_two} have the same title, {repeated['query'][0]!r}",
+            hint="These tools identify topics by title.",
+        )
     joined = frame.join(titled, on="query_id", how="left", maintain_order="left")
     return joined.select("query", *(name for name in frame.columns if name != "query_id"))
 
 
 def _escape_formulas(column: str) -> pl.Expr:
     cell = pl.col(column)
-    odd = cell.str.strip_chars_start().str.contains(r"^[=+\-@]")
-    return (
-        pl.when(odd).then(pl.lit(" ") + cell.str.strip_chars_start()).otherwise(cell).alias(column)
-    )
+    stripped = cell.str.strip_chars_start()
+    is_formula = stripped.str.contains(r"^[=+\-@]")
+    return pl.when(is_formula).then(pl.lit(" ") + stripped).otherwise(cell).alias(column)

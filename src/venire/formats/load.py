@@ -1,4 +1,4 @@
-"""Load tables: from a table, a dataframe, a mapping or the path of a file."""
+"""Load tables from a table, a dataframe, a mapping or the path of a file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def load_judgments(
     *,
     default_repeats: str | None = None,
 ) -> Judgments:
-    """Return judgments; a file or dataframe without any is an error.
+    """Return judgments; a file or dataframe without judgments is an error.
 
     Parameters
     ----------
@@ -45,28 +45,30 @@ def load_judgments(
     options : ReadingOptions, optional
         How a file or a dataframe is read.
     default_repeats : str, optional
-        What ``repeats`` is where the options leave it open.
+        Value of ``repeats`` if the options do not set it.
 
     Raises
     ------
     BadLine
-        For a source without judgments, and a file that cannot be read.
+        A source without judgments, or a file that cannot be read.
     BadSetting
-        For options beside ``Judgments``, which have been read already.
+        Reading options together with a ``Judgments`` table.
     """
     options = options or ReadingOptions()
     if isinstance(source, Judgments):
-        refuse_options(options, "is for files and dataframes; these judgments are a table already")
+        refuse_options(
+            options, "applies to files and dataframes only; `judgments` is a Judgments table"
+        )
         return source
     arguments = options.to_arguments()
     arguments["repeats"] = options.repeats or default_repeats
     if is_path(source):
         return require_rows(read_judgments(source, **arguments), str(source))
-    return require_rows(Judgments.of(source, **arguments), "the judgments")
+    return require_rows(Judgments.of(source, **arguments), "judgments")
 
 
 def refuse_options(options: ReadingOptions, reason: str, code: str | None = None) -> None:
-    """Raise BadSetting about the first option that is set, if one is."""
+    """Raise BadSetting for the first option that is set, if any."""
     if options.is_default:
         return
     unset = ReadingOptions()
@@ -88,11 +90,11 @@ def load_qrels(
     ----------
     source : Qrels, path, dataframe, or ``{query_id: {doc_id: relevance}}``
     columns : mapping or str, optional
-        Venire's column names to those of the file or dataframe.
+        Maps Venire's column names to those of the file or dataframe.
     argument : str
-        The caller's name for ``columns``, for errors.
+        Name of the argument in errors.
     allow_empty : bool
-        Whether no judged pair is no error.
+        Whether qrels without judged pairs are allowed.
     """
     names = parse_columns(columns, argument) or None
     if isinstance(source, Qrels):
@@ -105,7 +107,7 @@ def load_qrels(
         qrels = Qrels.of(source, columns=names)
     if allow_empty:
         return qrels
-    return qrels.require_rows(str(source) if is_path(source) else "the qrels")
+    return qrels.require_rows(str(source) if is_path(source) else "qrels")
 
 
 def load_runs(source: RunsLike, *, keep_going: bool = False) -> Runs:
@@ -116,7 +118,7 @@ def load_runs(source: RunsLike, *, keep_going: bool = False) -> Runs:
     source : Runs, path, iterable of paths, dataframe, or ``{query_id: {doc_id: score}}``
         A folder stands for the ``*.run`` files in it.
     keep_going : bool
-        Whether a file that cannot be read is noted and left out.
+        Whether to leave out a file that cannot be read, with a note, instead of raising.
     """
     if isinstance(source, Runs):
         return source
@@ -132,12 +134,12 @@ def load_runs(source: RunsLike, *, keep_going: bool = False) -> Runs:
 
 
 def load_collection(source: CollectionLike) -> Collection:
-    """Return a collection; a path is that of its folder."""
+    """Return a collection; a path is the path of its folder."""
     return source if isinstance(source, Collection) else read_collection(source)
 
 
 def _is_nested(source: object) -> TypeGuard[Mapping[str, Mapping[str, float]]]:
-    """Tell whether a mapping holds mappings, by query."""
+    """Tell whether a source is a mapping of queries to mappings."""
     return (
         isinstance(source, Mapping)
         and bool(source)

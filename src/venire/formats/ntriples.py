@@ -1,7 +1,7 @@
-"""N-Triples: one triple a line, read and written without loss.
+"""N-Triples: one triple per line, read and written without loss.
 
-rdflib's reader takes time by the square of a line's length and turns typed literals into
-objects, so this one syntax is read here.
+Venire reads this syntax itself, because rdflib's reader needs time quadratic in the length of a
+line and converts typed literals.
 """
 
 from __future__ import annotations
@@ -50,60 +50,60 @@ _SPECIAL_IRI = str.maketrans(
 
 
 def parse_ntriples(text: str, name: str = "N-Triples") -> list[Triple]:
-    """Read N-Triples (https://www.w3.org/TR/n-triples/), each triple once, in their order.
+    """Read N-Triples (https://www.w3.org/TR/n-triples/) in file order, without repeated triples.
 
     Raises
     ------
     BadLine
-        For the first line that is none.
+        A line that is not a triple.
 
     Examples
     --------
     >>> parse_ntriples('<http://a> <http://b> "c"@en .')[0][2]
     Term(kind='literal', text='c', language='en', datatype='')
     """
-    out: dict[Triple, None] = {}
+    triples: dict[Triple, None] = {}
     for number, line in enumerate(re.split(r"\r\n|\n|\r", text), start=1):
         match = _LINE.fullmatch(line)
         if match:
             s, s_blank, p, o, o_blank, literal, language, datatype = match.groups()
             try:
-                subject = Term("uri", _plain(s)) if s is not None else Term("blank", s_blank)
+                subject = Term("uri", _unescape(s)) if s is not None else Term("blank", s_blank)
                 if literal is not None:
-                    kind = _plain(datatype or "")
-                    value = Term("literal", _plain(literal), language or "", kind)
+                    kind = _unescape(datatype or "")
+                    value = Term("literal", _unescape(literal), language or "", kind)
                 else:
-                    value = Term("uri", _plain(o)) if o is not None else Term("blank", o_blank)
-                out[subject, Term("uri", _plain(p)), value] = None
+                    value = Term("uri", _unescape(o)) if o is not None else Term("blank", o_blank)
+                triples[subject, Term("uri", _unescape(p)), value] = None
             except ValueError as error:
                 raise BadLine(name, number, str(error)) from None
         elif line.strip() and not line.lstrip().startswith("#"):
-            raise BadLine(name, number, "is no triple `<subject> <predicate> object .`")
-    return list(out)
-
-
-def _plain(text: str) -> str:
-    """Undo the escapes: pairs of backslashes are set aside first."""
-    return "\\".join(_unescape(part) for part in text.split("\\\\")) if "\\" in text else text
+            raise BadLine(name, number, "is not a triple `<subject> <predicate> object .`")
+    return list(triples)
 
 
 def _unescape(text: str) -> str:
+    """Replace the escape sequences; split at escaped backslashes first."""
+    return "\\".join(_unescape_part(part) for part in text.split("\\\\")) if "\\" in text else text
+
+
+def _unescape_part(text: str) -> str:
     for short, character in _SHORT.items():
         text = text.replace(short, character)
-    return _ESCAPE.sub(_character, text) if "\\" in text else text
+    return _ESCAPE.sub(_decode_escape, text) if "\\" in text else text
 
 
-def _character(match: re.Match[str]) -> str:
+def _decode_escape(match: re.Match[str]) -> str:
     if match[3] is not None:
-        raise ValueError(f"has the escape \\{match[3]}, which N-Triples do not know")
+        raise ValueError(f"has the escape \\{match[3]}, which N-Triples does not define")
     code = int(match[1] or match[2], 16)
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
-        raise ValueError(f"has the escape {match[0]}, which is no character")
+        raise ValueError(f"has the escape {match[0]}, which is not a character")
     return chr(code)
 
 
 def write_ntriples(triples: Iterable[Triple]) -> str:
-    """Return triples as N-Triples text, a line each."""
+    """Return triples as N-Triples text, one line per triple."""
     return "".join(f"{_write_term(s)} {_write_term(p)} {_write_term(o)} .\n" for s, p, o in triples)
 
 

@@ -1,8 +1,7 @@
-"""RDF in: N-Triples, Turtle, RDF/XML and JSON-LD as entities, one document each.
+"""Read RDF files (N-Triples, Turtle, RDF/XML, JSON-LD) as entities, one document per entity.
 
-Nothing is fetched: a JSON-LD context is read where it stands in the file, and refused where it
-is the address of another one; RDF/XML may declare no entity that is long, nested or elsewhere.
-All but N-Triples is read by rdflib.
+Nothing is downloaded. A JSON-LD context must be inside the file. RDF/XML with external, nested or
+long entity declarations is refused. rdflib reads all syntaxes except N-Triples.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ SYNTAXES = {
     ".jsonld": "json-ld",
 }
 MOST_BYTES = 256 << 20
-"""Most bytes of a file that rdflib reads, which needs some ten times as much memory."""
+"""Maximum size of a file for rdflib, which needs about ten times as much memory."""
 LONGEST_VALUE = 10_000_000
-"""Most characters of one value in RDF/XML: rdflib needs time by their square."""
+"""Maximum number of characters of a value in RDF/XML: rdflib needs time quadratic in it."""
 MOST_LISTED = 100
-"""Items of an RDF list that are kept with an entity."""
+"""Maximum number of items of an RDF list that are kept with an entity."""
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 FIRST, REST, NIL = f"{_RDF}first", f"{_RDF}rest", f"{_RDF}nil"
 LABELS = (
@@ -50,25 +49,25 @@ LABELS = (
     "http://purl.org/dc/terms/title",
     "http://purl.org/dc/elements/1.1/title",
 )
-"""Properties whose value names a thing, the best first."""
+"""Properties whose value is a label, preferred first."""
 
 
 def read_triples(path: str | Path, *, name: str | None = None) -> list[Triple]:
-    """Read the triples of a file; its ending says the syntax: .nt .ttl .rdf .xml .owl .jsonld.
+    """Read the triples of a file; its ending selects the syntax: .nt .ttl .rdf .xml .owl .jsonld.
 
     Messages call the file ``name``, by default its path.
 
     Raises
     ------
     BadLine
-        Another ending; what cannot be read; what would have to be fetched.
+        An unknown ending, a file that cannot be read, or a reference to a remote file.
     MissingExtra
-        When rdflib is needed and not installed.
+        rdflib is required and not installed.
     """
     name = name or str(path)
     syntax = SYNTAXES.get(Path(stem(name, keep_kind=True)).suffix.lower())
     if syntax is None:
-        raise BadLine(name, None, f"the ending says the syntax: {' '.join(SYNTAXES)}")
+        raise BadLine(name, None, "unknown file ending", hint=f"Choose from {' '.join(SYNTAXES)}.")
     data = read_bytes(path, name=name)
     try:
         text = data.decode("utf-8")
@@ -78,44 +77,54 @@ def read_triples(path: str | Path, *, name: str | None = None) -> list[Triple]:
     if syntax == "nt":
         return parse_ntriples(text, name)
     if len(data) > MOST_BYTES:
-        raise BadLine(name, None, f"has more than {MOST_BYTES >> 20} MB; write it as N-Triples")
+        raise BadLine(
+            name, None, f"is larger than {MOST_BYTES >> 20} MB", hint="Convert it to N-Triples."
+        )
     if syntax == "json-ld":
-        text = _json_without_addresses(text, name)
+        text = _refuse_remote_contexts(text, name)
     elif syntax == "xml":
         _check_xml(text, name)
     return _rdflib(text, syntax, name)
 
 
-def _json_without_addresses(text: str, name: str) -> str:
-    """Return JSON-LD as it was understood here, so that nobody understands it otherwise."""
+def _refuse_remote_contexts(text: str, name: str) -> str:
+    """Return JSON-LD written anew from the checked values, so that rdflib reads these values."""
     try:
         document = json.loads(text)
-        waiting = [document]
-        while waiting:
-            node = waiting.pop()
+        unchecked = [document]
+        while unchecked:
+            node = unchecked.pop()
             if isinstance(node, dict):
                 contexts = node.get("@context")
                 for context in contexts if isinstance(contexts, list) else [contexts]:
                     if isinstance(context, str):
-                        raise BadLine(name, None, _FETCH.format(context))
+                        raise _remote_context(name, context)
                 if "@import" in node:
-                    raise BadLine(name, None, _FETCH.format(node["@import"]))
-                waiting += node.values()
+                    raise _remote_context(name, node["@import"])
+                unchecked += node.values()
             elif isinstance(node, list):
-                waiting += node
+                unchecked += node
         return json.dumps(document)
     except (ValueError, RecursionError) as error:
         if isinstance(error, BadLine):
             raise
-        reason = getattr(error, "msg", "nested too deep")
-        raise BadLine(name, getattr(error, "lineno", None), f"is no JSON: {reason}") from None
+        reason = getattr(error, "msg", "nested too deeply")
+        raise BadLine(
+            name, getattr(error, "lineno", None), f"is not valid JSON: {reason}"
+        ) from None
 
 
-_FETCH = "names the context {!r}, which is not fetched; write the context itself into the file"
+def _remote_context(name: str, context: object) -> BadLine:
+    return BadLine(
+        name,
+        None,
+        f"refers to the context {context!r}, which Venire does not download",
+        hint="Write the context itself into the file.",
+    )
 
 
 def _check_xml(text: str, name: str) -> None:
-    """Refuse declarations that unfold or that are read from elsewhere, and endless values."""
+    """Refuse external entities, entities that expand too far, and very long values."""
     if max(map(len, text.split("<"))) > LONGEST_VALUE:
         raise BadLine(name, None, f"has a value of more than {LONGEST_VALUE:,} characters")
     if "<!DOCTYPE" not in text:
@@ -127,26 +136,28 @@ def _check_xml(text: str, name: str) -> None:
             "uses an external entity or DTD",
             hint="Venire does not load these; put the content into the file.",
         )
-    unfolded = 0
+    expanded = 0
     for entity, value in re.findall(r"<!ENTITY\s+([^\s\"'>]+)\s+[\"']([^\"'>]*)", text):
-        unfolded += len(value) * text.count(f"&{entity};")
-        if "&" in value or "%" in value or entity == "%" or unfolded > LONGEST_VALUE:
-            raise BadLine(name, None, "declares an entity that unfolds too far")
+        expanded += len(value) * text.count(f"&{entity};")
+        if "&" in value or "%" in value or entity == "%" or expanded > LONGEST_VALUE:
+            raise BadLine(name, None, "declares an entity that is nested or expands too far")
     if "<!ATTLIST" in text:
-        raise BadLine(name, None, "declares default attributes (ATTLIST), which are not read")
+        raise BadLine(
+            name, None, "declares default attributes (ATTLIST), which Venire does not support"
+        )
 
 
 _LOCK = threading.Lock()
 _BASE = "http://relative.invalid/"
-"""What relative addresses are resolved against, and freed of again: ``<Nike>`` stays ``Nike``."""
+"""Base of relative URIs, removed again after reading: ``<Nike>`` stays ``Nike``."""
 
 
 @contextmanager
 def _as_written(rdflib: Any) -> Iterator[None]:
-    """Keep literals as they are written, ``"01"^^xsd:integer`` too, and say nothing of odd ones."""
+    """Keep literals such as ``"01"^^xsd:integer`` as written, without warnings of rdflib."""
     log = logging.getLogger("rdflib.term")
     with _LOCK, warnings.catch_warnings():
-        # rdflib warns of its own use of its own names.
+        # rdflib itself uses names that it has deprecated.
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="rdflib")
         before = rdflib.NORMALIZE_LITERALS, log.disabled
         rdflib.NORMALIZE_LITERALS, log.disabled = False, True
@@ -164,7 +175,7 @@ def _rdflib(text: str, syntax: str, name: str) -> list[Triple]:
         from rdflib.exceptions import Error
     except ImportError:
         raise MissingExtra("rdflib", "web", f"Reading {name}") from None
-    # Of JSON-LD's named graphs all triples count, whatever the name.
+    # Triples of all named graphs of JSON-LD are read.
     graph = rdflib.Dataset() if syntax == "json-ld" else rdflib.Graph(bind_namespaces="none")
     faults = (Error, SAXException, SyntaxError, ValueError, LookupError, TypeError, AttributeError,
               AssertionError, ArithmeticError, RecursionError, OSError)  # fmt: skip
@@ -188,9 +199,9 @@ def terms_of(graph: Any) -> list[Triple]:
 
 
 def _fault(error: Exception, name: str) -> BadLine:
-    """Return what rdflib or the XML parser says, in one line."""
+    """Return the message of rdflib or the XML parser as an error of one line."""
     if isinstance(error, RecursionError):
-        return BadLine(name, None, "cannot be read: it is nested too deep")
+        return BadLine(name, None, "cannot be read: nested too deeply")
     line = getattr(error, "lines", None)
     syntax = re.search(r"Bad syntax \((.*?)\) at \^ in", str(error), re.DOTALL)
     reason = syntax[1] if syntax else " ".join(str(error).split()) or type(error).__name__
@@ -207,9 +218,9 @@ def _term(node: Any, rdflib: Any, names: dict[Any, str]) -> Term:
 
 
 def language_rank(language: str, languages: Sequence[str]) -> int:
-    """Return the place of a text's language: those asked for, then none, then any other.
+    """Return the rank of a language: preferred languages, then no language, then any other.
 
-    ``en`` also means ``en-GB``.
+    ``en`` includes ``en-GB``.
     """
     tag = language.lower()
     for position, wanted in enumerate(languages):
@@ -219,7 +230,7 @@ def language_rank(language: str, languages: Sequence[str]) -> int:
 
 
 def best_label(properties: Iterable[tuple[str, Term]], languages: Sequence[str]) -> str | None:
-    """Return the value that names a thing best: by language, then by property; None if none."""
+    """Return the best label, by language, then by property; None if there is no label."""
     labels = [
         (language_rank(value.language, languages), LABELS.index(uri), value.language, value.text)
         for uri, value in properties
@@ -229,87 +240,97 @@ def best_label(properties: Iterable[tuple[str, Term]], languages: Sequence[str])
 
 
 def read_entities(path: str | Path) -> pl.DataFrame:
-    """Read a file of entities, one row for each subject that has a URI.
+    """Read a file of entities, one row per subject with a URI.
 
     Returns
     -------
     polars.DataFrame
-        ``doc_id``, the URI, and ``triples``, N-Triples text that is enough to show the entity
-        alone: its triples, those of its blank nodes (one level, and RDF lists), and the labels
-        that the file has of everything it names. Rows and lines have a fixed order.
+        ``doc_id``, the URI, and ``triples``, N-Triples text with everything to show the entity:
+        its triples, those of its blank nodes (one level, and RDF lists), and the labels of all
+        URIs in them. The order of rows and lines is fixed.
 
     Raises
     ------
     BadLine, MissingExtra
-        Another ending; what cannot be read; what would have to be fetched; rdflib that is needed
-        and not installed.
+        As for :func:`read_triples`.
     """
     return entities(read_triples(path))[0]
 
 
 def entities(triples: Iterable[Triple]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the frame of :func:`read_entities`, and notes on what is in no entity."""
-    of: dict[Term, list[Triple]] = {}
+    """Return the frame of :func:`read_entities`, and notes on triples that are in no entity."""
+    by_subject: dict[Term, list[Triple]] = {}
     labels: dict[Term, list[Triple]] = {}
     for triple in triples:
-        of.setdefault(triple[0], []).append(triple)
+        by_subject.setdefault(triple[0], []).append(triple)
         if triple[1].text in LABELS and triple[2].kind == "literal":
             labels.setdefault(triple[0], []).append(triple)
     rows = []
-    shown: set[Term] = set()
-    for subject in sorted(term for term in of if term.kind == "uri"):
-        own = of[subject]
-        blanks = _blanks(own, of)
-        shown |= blanks.keys()
-        names = _names(own, blanks, of)
-        inside = [*own, *(triple for blank in blanks for triple in of.get(blank, ()))]
-        named = {part for triple in inside for part in triple[1:] if part.kind == "uri"}
-        labelled = [label for part in named - {subject} for label in labels.get(part, ())]
-        parts = (own, inside[len(own) :], labelled)
+    blanks_of_entities: set[Term] = set()
+    for subject in sorted(term for term in by_subject if term.kind == "uri"):
+        own_triples = by_subject[subject]
+        blanks = _find_blanks(own_triples, by_subject)
+        blanks_of_entities |= blanks.keys()
+        names = _name_blanks(own_triples, blanks, by_subject)
+        blank_triples = [triple for blank in blanks for triple in by_subject.get(blank, ())]
+        uris = {
+            part
+            for triple in (*own_triples, *blank_triples)
+            for part in triple[1:]
+            if part.kind == "uri"
+        }
+        label_triples = [label for uri in uris - {subject} for label in labels.get(uri, ())]
+        parts = (own_triples, blank_triples, label_triples)
         lines = [sorted(write_ntriples([_rename_blanks(t, names)]) for t in part) for part in parts]
         rows.append((subject.text, "".join(line for part in lines for line in part)))
-    stray = [term for term in of if term.kind == "blank" and term not in shown]
+    stray = [term for term in by_subject if term.kind == "blank" and term not in blanks_of_entities]
     notes = []
     if stray:
-        lost = sum(len(of[term]) for term in stray)
+        n_triples = sum(len(by_subject[term]) for term in stray)
         notes.append(
-            f"{express(len(stray), 'blank node')} deeper than one level or named by nobody, with "
-            f"{express(lost, 'triple')}, left out"
+            f"{express(len(stray), 'blank node')} deeper than one level or not referenced, with "
+            f"{express(n_triples, 'triple')}, left out"
         )
     schema = {"doc_id": pl.String, "triples": pl.String}
     return pl.DataFrame(rows, schema=schema, orient="row"), notes
 
 
-def _blanks(own: list[Triple], of: dict[Term, list[Triple]]) -> dict[Term, None]:
-    """Return the blank nodes an entity names, and the cells of lists that begin there."""
-    out: dict[Term, None] = {}
-    for _, _, value in own:
+def _find_blanks(
+    own_triples: list[Triple], by_subject: dict[Term, list[Triple]]
+) -> dict[Term, None]:
+    """Return the blank nodes that an entity refers to, including the cells of its RDF lists."""
+    blanks: dict[Term, None] = {}
+    most = MOST_LISTED + len(own_triples)
+    for _, _, value in own_triples:
         cell: Term | None = value
-        while cell is not None and cell.kind == "blank" and len(out) < MOST_LISTED + len(own):
-            if cell in out:
+        while cell is not None and cell.kind == "blank" and len(blanks) < most:
+            if cell in blanks:
                 break
-            out[cell] = None
-            items = [t[2] for t in of.get(cell, ()) if t[1].text == FIRST]
-            out.update((item, None) for item in items if item.kind == "blank")
-            rest = (t[2] for t in of.get(cell, ()) if t[1].text == REST)
-            cell = next(rest, None)
-    return out
+            blanks[cell] = None
+            items = [t[2] for t in by_subject.get(cell, ()) if t[1].text == FIRST]
+            blanks.update((item, None) for item in items if item.kind == "blank")
+            next_cells = (t[2] for t in by_subject.get(cell, ()) if t[1].text == REST)
+            cell = next(next_cells, None)
+    return blanks
 
 
-def _names(
-    own: list[Triple], blanks: dict[Term, None], of: dict[Term, list[Triple]]
+def _name_blanks(
+    own_triples: list[Triple], blanks: dict[Term, None], by_subject: dict[Term, list[Triple]]
 ) -> dict[Term, Term]:
-    """Name blank nodes by what they hold and what names them, so that the text repeats."""
+    """Name blank nodes by their content and references, so that equal files give equal text."""
     about: dict[Term, list[tuple[str, str, Term]]] = {blank: [] for blank in blanks}
-    for s, p, o in (*own, *(triple for blank in blanks for triple in of.get(blank, ()))):
+    for s, p, o in (
+        *own_triples,
+        *(triple for blank in blanks for triple in by_subject.get(blank, ())),
+    ):
         if s in about:
             about[s].append(("holds", p.text, o))
         if o in about:
             about[o].append(("is named by", p.text, s))
     mark = dict.fromkeys(blanks, "")
-    distinct = 0
-    while (now := len(set(mark.values()))) > distinct:
-        distinct = now
+    n_before = 0
+    while (n_marks := len(set(mark.values()))) > n_before:
+        n_before = n_marks
         mark = {
             blank: _digest(
                 sorted(

@@ -29,14 +29,14 @@ class ReadingOptions(Settings):
         "query_id=topicID,annotator_id=workerID.",
     )
     scale: Scale | str | None = setting(
-        None, words="The whole scale, worst first: 0,1,2 or bad,fair,good or 0=bad,1=good."
+        None, words="The whole scale, lowest grade first: 0,1,2 or bad,fair,good or 0=bad,1=good."
     )
     drop_labels: tuple[object, ...] = setting(
         (), words="Label that means 'cannot judge'; its rows are left out and counted."
     )
     repeats: str | None = setting(
         None,
-        words="Which judgment counts where an annotator judged a pair more than once.",
+        words="Which judgment counts if an annotator judged a pair more than once.",
         choices=REPEATS,
     )
 
@@ -89,12 +89,12 @@ class ReadingOptions(Settings):
 def parse_columns(
     columns: Mapping[str, str] | str | None, argument: str = "columns"
 ) -> dict[str, str]:
-    """Return column names as a mapping; text is written ``ours=theirs,ours=theirs``.
+    """Return column names as a mapping; text has the form ``name=column,name=column``.
 
     Raises
     ------
     BadSetting
-        For a part that is not written so.
+        A text of another form.
     """
     if not isinstance(columns, str):
         return dict(columns or {})
@@ -102,10 +102,10 @@ def parse_columns(
     for part in columns.split(","):
         if not part.strip():
             continue
-        ours, equals, theirs = part.partition("=")
-        if not equals or not ours.strip() or not theirs.strip():
+        name, equals, column = part.partition("=")
+        if not equals or not name.strip() or not column.strip():
             raise BadSetting(
                 f"must be NAME=VALUE,NAME=VALUE (got {part!r})", argument=argument, value=columns
             )
-        names[ours.strip()] = theirs.strip()
+        names[name.strip()] = column.strip()
     return names

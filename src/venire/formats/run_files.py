@@ -1,4 +1,4 @@
-"""Run files: many files and folders as one table, and the one rule that names runs."""
+"""Read run files and folders as one table, and name the runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from venire.formats.source import list_files, stem
 from venire.tables.runs import Runs
 
 ENDING = ".run"
-"""Files in a folder that are read, compressed or not."""
+"""Ending of the files in a folder that are read, compressed or not."""
 
 
 def read_run_files(paths: Iterable[str | Path], *, keep_going: bool = False) -> Runs:
@@ -35,28 +35,29 @@ def read_run_files(paths: Iterable[str | Path], *, keep_going: bool = False) -> 
     Raises
     ------
     DataError
-        For a file that cannot be read, or, with ``keep_going``, if none can; for two files whose
+        A file that cannot be read (with ``keep_going``: no file can be read), or two files whose
         runs would have the same name.
     """
     files, notes = _read_each(paths, keep_going=keep_going)
     if not files:
         if notes:
-            raise DataError(f"no run could be read: {'; '.join(notes)}")
+            raise DataError(f"No run file could be read: {'; '.join(notes)}")
         return Runs.empty()
     counts = Counter(tag for _, runs in files for tag in _tags(runs))
     shared = {tag for tag, count in counts.items() if count > 1}
     frames = []
     path_of: dict[str, Path] = {}
     for path, runs in files:
-        named = runs if shared.isdisjoint(_tags(runs)) else name_by_file(runs, stem(str(path)))
-        for name in _tags(named):
+        if not shared.isdisjoint(_tags(runs)):
+            runs = name_by_file(runs, stem(str(path)))
+        for name in _tags(runs):
             if name in path_of:
                 raise DataError(
                     f"{path_of[name]} and {path} both have a run named {name!r}",
                     hint="Rename one of the files.",
                 )
             path_of[name] = path
-        frames.append(named.frame)
+        frames.append(runs.frame)
         notes += runs.notes
     if shared:
         notes.append(
@@ -121,7 +122,7 @@ def _list_run_files(path: str | Path) -> list[Path]:
     inside = list_files(file, ENDING)
     if not inside:
         raise DataError(
-            f"{path}: the folder has no *{ENDING} file",
+            f"{path}: the folder contains no *{ENDING} file",
             hint=f"Rename the runs to NAME{ENDING}, or pass the files themselves.",
         )
     return inside

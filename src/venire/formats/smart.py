@@ -1,4 +1,4 @@
-"""The SMART format of the old test collections (``.I .T .A .B .W``), as Cranfield has it."""
+"""The SMART format of old test collections (``.I .T .A .B .W``), and Cranfield's judgments."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from venire.tables.schema import Source
 FIELDS = {"T": "title", "A": "author", "B": "source", "W": "text"}
 _MARKER = rb"^\.([ITABW])(?:\s+(.*?))?\s*$"
 WORST_CODE = 4
-"""Cranfield's codes of relevant pairs: 1, a complete answer, to 4, of minimum interest."""
+"""Cranfield's codes of relevant documents: 1, a complete answer, to 4, of minimum interest."""
 
 
 def read_smart(path: str | Path) -> pl.DataFrame:
-    """Read documents or queries: one row for each ``.I``, in the order of the file.
+    """Read documents or queries: one row per ``.I``, in file order.
 
-    A marker that comes again in a record starts no new field: the lines under it are added
-    to the field of that name. Three Cranfield documents have such a slip (240, 576, 578), and
-    this reading is the one that gives the published scores of systems on that collection; it
-    leaves most of the abstract of 240 outside its text. Records without text stay.
+    The lines under a repeated marker are added to the field of that marker. Three Cranfield
+    documents repeat a marker (240, 576, 578). Read this way, the collection gives the published
+    scores of systems; most of the abstract of document 240 is then not in its text. Records
+    without text are kept.
 
     Returns
     -------
     polars.DataFrame
-        ``id`` (what follows ``.I``), ``title, author, source, text``, and ``repeats``: whether
-        a marker came again. Title, author and source are one line each; text keeps its lines.
+        ``id`` (the number after ``.I``), ``title, author, source, text``, and ``repeats``:
+        whether a marker is repeated. Title, author and source are single lines; text keeps its
+        line breaks.
 
     Raises
     ------
     BadLine
-        Text before the first ``.I``, a ``.I`` without a number, or what is not UTF-8.
+        Text before the first ``.I``, a ``.I`` without a number, or text that is not UTF-8.
     """
     name = str(path)
     data = read_bytes(path)
@@ -53,9 +54,9 @@ def read_smart(path: str | Path) -> pl.DataFrame:
     )
     _check(frame, name)
     frame = frame.filter(pl.col("record") > 0)
-    again = pl.col("kind").is_not_null() & ~pl.struct("record", "kind").is_first_distinct()
+    repeats = pl.col("kind").is_not_null() & ~pl.struct("record", "kind").is_first_distinct()
     ids = frame.group_by("record", maintain_order=True).agg(
-        pl.col("id").first(), again.any().alias("repeats")
+        pl.col("id").first(), repeats.any().alias("repeats")
     )
     body = (
         frame.with_columns(pl.col("kind").forward_fill().over("record").alias("field"))
@@ -78,23 +79,27 @@ def read_smart(path: str | Path) -> pl.DataFrame:
 def _check(frame: pl.DataFrame, name: str) -> None:
     stray = frame.filter((pl.col("record") == 0) & (pl.col("line").str.strip_chars() != ""))
     if stray.height:
-        raise BadLine(name, int(stray["number"][0]), "comes before the first .I; is it SMART?")
-    bare = frame.filter((pl.col("kind") == "I") & pl.col("id").fill_null("").eq(""))
-    if bare.height:
-        raise BadLine(name, int(bare["number"][0]), "is a .I without a number")
+        raise BadLine(
+            name,
+            int(stray["number"][0]),
+            "the file is not in SMART format: text before the first .I",
+        )
+    unnumbered = frame.filter((pl.col("kind") == "I") & pl.col("id").fill_null("").eq(""))
+    if unnumbered.height:
+        raise BadLine(name, int(unnumbered["number"][0]), "has a .I without a number")
 
 
 def read_codes(path: str | Path) -> Qrels:
     """Read Cranfield's judgments, ``query document code``, as grades.
 
-    The file's smaller code is the better document, so code c becomes grade 5 - c: 4 for a
-    complete answer to 1 for minimum interest. Code -1, once a query, and 5, "no interest",
-    become 0: judged, not relevant. Queries are numbered by their place in the query file.
+    A smaller code means a more relevant document, so code c becomes grade 5 - c: 4 for a complete
+    answer to 1 for minimum interest. Code -1 (once per query) and code 5, "no interest", become 0:
+    judged, not relevant. Queries are numbered by their position in the query file.
 
     Raises
     ------
     BadLine
-        A line that has not three fields, or another code.
+        A line without exactly three fields, or an unknown code.
     """
     name = str(path)
     data = read_bytes(path)
@@ -104,8 +109,7 @@ def read_codes(path: str | Path) -> Qrels:
     source = Source(name, lambda row: numbers[row])
     for row, cells in enumerate(rows):
         if len(cells) != 3:
-            fields = f"has {len(cells)} fields, not the 3 of `query document code`"
-            raise source.error(row, fields)
+            raise source.error(row, f"must have 3 fields, `query document code` (got {len(cells)})")
     text = "\n".join(" ".join(cells) for cells in rows).encode()
     frame = pl.read_csv(
         io.BytesIO(text),
@@ -116,11 +120,11 @@ def read_codes(path: str | Path) -> Qrels:
         schema=dict.fromkeys(("query_id", "doc_id", "code"), pl.String),
     )
     code = frame["code"].cast(pl.Int64, strict=False)
-    good = code.is_between(1, WORST_CODE + 1) | (code == -1)
-    bad = ~good.fill_null(value=False)
+    is_code = code.is_between(1, WORST_CODE + 1) | (code == -1)
+    bad = ~is_code.fill_null(value=False)
     if bad.any():
         row = int(bad.arg_true()[0])
-        raise source.error(row, f"the code is {frame['code'][row]!r}, not -1 or 1 to 5")
+        raise source.error(row, f"the code must be -1 or 1 to 5 (got {frame['code'][row]!r})")
     grade = pl.when(code > 0).then(WORST_CODE + 1 - code).otherwise(0)
     frame = frame.select("query_id", "doc_id", grade.alias("relevance"))
     return Qrels.of(frame, source=source)

@@ -1,4 +1,4 @@
-"""Bytes of a file, decompressed; files written whole or not at all; zip archives."""
+"""Read files (decompressed), write files atomically, and pack and unpack zip archives."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from typing import Any
 from venire.errors import BadLine, BadSetting, DataError, MissingExtra
 
 LIMIT = 8 << 30
-"""Most bytes a compressed file may unfold to; a bomb is stopped there."""
+"""Maximum decompressed size in bytes."""
 BOMB = 1 << 28, 300
-"""From so many bytes on, a file that unfolds to more than so many times its size is a bomb."""
+"""A decompression bomb: decompressed size in bytes and compression ratio, both exceeded."""
 _COMPRESSIONS = (".gz", ".xz", ".zst")
 _CHUNK = 1 << 20
 _ZSTD_CHUNK = 1 << 14
 MOST_FILES = 200_000
 MOST_BYTES = 8 << 30
 RATIO = 200
-"""Most times its size that an archive of more than 64 MB may unfold to."""
+"""Maximum compression ratio of an archive that unpacks to more than 64 MB."""
 _FREE = 64 << 20
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def stem(name: str, *, keep_kind: bool = False) -> str:
-    """Return a file name without folder, compression and (unless kept) format ending."""
+    """Return a file name without its folder, compression ending and (by default) format ending."""
     path = Path(name)
     if path.suffix in _COMPRESSIONS:
         path = path.with_suffix("")
@@ -54,26 +54,28 @@ def list_files(folder: Path, ending: str) -> list[Path]:
 
 
 def read_bytes(path: str | Path, *, name: str | None = None) -> bytes:
-    """Return the content of a file, decompressed by what it holds; ``-`` is standard input.
+    """Return the decompressed content of a file; ``-`` is standard input.
+
+    The compression is detected from the content.
 
     Parameters
     ----------
     path : path
     name : str, optional
-        What messages call the file; by default its path.
+        Name of the file in messages; by default its path.
 
     Raises
     ------
     BadLine
-        When there is no such file, it cannot be unpacked, or it is empty.
+        The file does not exist, is empty, or cannot be read or decompressed.
     """
     if not str(path):
-        raise BadLine("''", None, "is no file name")
+        raise BadLine("''", None, "is not a file name")
     name = name or str(path)
     try:
         raw = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
     except FileNotFoundError:
-        raise BadLine(name, None, "there is no such file") from None
+        raise BadLine(name, None, "no such file") from None
     except IsADirectoryError:
         raise BadLine(name, None, "is a folder, not a file") from None
     except OSError as error:
@@ -82,7 +84,7 @@ def read_bytes(path: str | Path, *, name: str | None = None) -> bytes:
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise BadLine(name, 1, "is UTF-16; save it as UTF-8")
+        raise BadLine(name, 1, "is UTF-16 text", hint="Save it as UTF-8.")
     if not data or data.isspace():
         raise BadLine(name, None, "is empty")
     return data
@@ -98,14 +100,18 @@ def _unpack(raw: bytes, name: str) -> bytes:
     if raw[:4] == b"\x28\xb5\x2f\xfd":
         return _unpack_zstd(raw, name)
     if name.endswith(_COMPRESSIONS) and raw:
+        ending = name.rsplit(".", 1)[1]
         raise BadLine(
-            name, None, f"its content is no {name.rsplit('.', 1)[1]} data; rename or compress it"
+            name,
+            None,
+            f"ends in .{ending}, but its content is not compressed so",
+            hint="Rename the file, or compress it.",
         )
     return raw
 
 
 def _unpack_zstd(raw: bytes, name: str) -> bytes:
-    """Unpack frame after frame; the stream reader would not notice a cut file."""
+    """Decompress frame by frame; the stream reader would not notice a truncated file."""
     import zstandard
 
     parts: list[bytes] = []
@@ -117,20 +123,22 @@ def _unpack_zstd(raw: bytes, name: str) -> bytes:
             while not frame.eof:
                 piece = raw[position : position + _ZSTD_CHUNK]
                 if not piece:
-                    raise BadLine(name, None, "cannot be unpacked as zstd: it ends too early")
+                    raise BadLine(name, None, "cannot be decompressed as zstd: file is truncated")
                 parts.append(frame.decompress(piece))
                 position += len(piece) - len(frame.unused_data)
                 size = _within_limit(size + len(parts[-1]), len(raw), name)
     except zstandard.ZstdError as error:
-        raise BadLine(name, None, f"cannot be unpacked as zstd: {error}") from None
+        raise BadLine(name, None, f"cannot be decompressed as zstd: {error}") from None
     return b"".join(parts)
 
 
 def _within_limit(size: int, packed: int, name: str) -> int:
     if size > BOMB[0] and size > packed * BOMB[1]:
-        raise BadLine(name, None, f"unpacks to more than {BOMB[1]} times its size, as bombs do")
+        raise BadLine(
+            name, None, f"decompresses to more than {BOMB[1]} times its size (decompression bomb)"
+        )
     if size > LIMIT:
-        raise BadLine(name, None, f"unpacks to more than {LIMIT >> 30} GiB")
+        raise BadLine(name, None, f"decompresses to more than {LIMIT >> 30} GiB")
     return size
 
 
@@ -144,14 +152,14 @@ def _drain(
             parts.append(chunk)
             size = _within_limit(size + len(chunk), packed, name)
     except errors as error:
-        raise BadLine(name, None, f"cannot be unpacked as {kind}: {error}") from None
+        raise BadLine(name, None, f"cannot be decompressed as {kind}: {error}") from None
     return b"".join(parts)
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write a file whole: to a neighbour first, then renamed; ``-`` is standard output.
+    """Write a file atomically, through a temporary file; ``-`` is standard output.
 
-    The ending .gz, .xz or .zst compresses.
+    A file that ends in .gz, .xz or .zst is compressed.
     """
     name = str(path)
     if name == "-":
@@ -172,7 +180,7 @@ def write_bytes(path: str | Path, data: bytes) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         target = target.resolve()
         if target.exists() and not target.is_file():
-            # A pipe or a device is written into; renaming would put a file in its place.
+            # Write into a pipe or device: renaming would replace it with a file.
             target.write_bytes(data)
             return
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -201,16 +209,15 @@ def unpack_study(
 ) -> Path:
     """Unpack an archive into a new or empty folder; return the folder with the collection.
 
-    That is ``into``, or the one folder that everything in the archive is in. An archive that
-    tries anything is refused whole, and nothing of it stays: an absolute path, ``..``, a
-    backslash or a colon in a name, a link or device, a name twice (``A`` and ``a`` too), a
-    password, more than 200,000 files, more than 8 GiB, or more than 200 times its own size.
-    Messages call the archive ``name``, by default its path.
+    This is ``into``, or the top folder of the archive if there is only one. An unsafe archive is
+    refused as a whole: an absolute path, ``..``, a backslash or a colon in a name, a link or
+    device, a repeated name (ignoring case), a password, more than 200,000 files, more than 8 GiB,
+    or more than 200 times its own size. Messages call the archive ``name``, by default its path.
 
     Raises
     ------
     DataError
-        With the name in the archive and what is wrong.
+        An archive that is unsafe or cannot be read.
     """
     name = name or str(zip_path)
     target = Path(into)
@@ -221,14 +228,14 @@ def unpack_study(
     try:
         with zipfile.ZipFile(zip_path) as archive:
             members = _check_members(archive, name, most_bytes, most_files)
-            left = most_bytes
+            bytes_left = most_bytes
             for member, path in members:
-                left = _extract(archive, member, staged / path, left, name)
+                bytes_left = _extract(archive, member, staged / path, bytes_left, name)
         if target.exists():
             target.rmdir()
         staged.rename(target)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise DataError(f"{name}: is no sound zip archive: {error}") from None
+        raise DataError(f"{name}: is not a valid zip archive: {error}") from None
     except OSError as error:
         raise DataError(f"{name}: cannot be unpacked: {error.strerror or error}") from None
     finally:
@@ -240,18 +247,18 @@ def unpack_study(
 def _check_members(
     archive: zipfile.ZipFile, name: str, most_bytes: int, most_files: int
 ) -> list[tuple[zipfile.ZipInfo, PurePosixPath]]:
-    """Return the files to unpack and where to; folders come with them."""
+    """Return the files to unpack and their target paths."""
     members = archive.infolist()
     if len(members) > most_files:
-        raise DataError(f"{name}: holds {len(members):,} files; at most {most_files:,} are read")
+        raise DataError(f"{name}: must contain <= {most_files:,} files (got {len(members):,})")
     size = sum(member.file_size for member in members)
     packed = Path(str(archive.filename)).stat().st_size
     if size > most_bytes:
-        raise DataError(f"{name}: unpacks to {size:,} bytes; at most {most_bytes:,} are read")
+        raise DataError(f"{name}: must unpack to <= {most_bytes:,} bytes (got {size:,})")
     if size > _FREE and size > RATIO * packed:
-        raise DataError(f"{name}: unpacks to more than {RATIO} times its size, as bombs do")
-    out = []
-    seen: set[str] = set()
+        raise DataError(f"{name}: unpacks to more than {RATIO} times its size (decompression bomb)")
+    files = []
+    folded_paths: set[str] = set()
     for member in members:
         path = _path(member, name)
         kind = stat.S_IFMT(member.external_attr >> 16)
@@ -265,53 +272,53 @@ def _check_members(
         if member.is_dir():
             continue
         folded = str(path).casefold()
-        if folded in seen:
-            raise DataError(f"{name}: {member.filename!r} is in it twice")
-        seen.add(folded)
-        out.append((member, path))
-    if not out:
-        raise DataError(f"{name}: there is no file in it")
-    return out
+        if folded in folded_paths:
+            raise DataError(f"{name}: contains {member.filename!r} twice")
+        folded_paths.add(folded)
+        files.append((member, path))
+    if not files:
+        raise DataError(f"{name}: contains no file")
+    return files
 
 
 def _path(member: zipfile.ZipInfo, name: str) -> PurePosixPath:
-    """Return where a file goes, if that is inside the folder on every system."""
+    """Return the target path of a file, if it is inside the folder on every system."""
     raw = member.orig_filename
     parts = raw.rstrip("/").split("/")
-    odd = any(part in ("", ".", "..") or part != part.strip() for part in parts)
-    if odd or any(c in "\\:" or not c.isprintable() for c in raw) or len(raw) > 1_000:
+    bad_part = any(part in ("", ".", "..") or part != part.strip() for part in parts)
+    if bad_part or any(c in "\\:" or not c.isprintable() for c in raw) or len(raw) > 1_000:
         raise DataError(
-            f"{name}: the name {raw[:100]!r} leads out of the folder or is no file name"
+            f"{name}: the name {raw[:100]!r} points outside the folder or is not a file name"
         )
     return PurePosixPath(*parts)
 
 
 def _extract(
-    archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, left: int, name: str
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, bytes_left: int, name: str
 ) -> int:
-    """Write one file, and return how many bytes may still come."""
+    """Write a file, and return the number of bytes that further files may have."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(member) as packed, path.open("xb") as out:
         while chunk := packed.read(_CHUNK):
-            left -= len(chunk)
-            if left < 0:
+            bytes_left -= len(chunk)
+            if bytes_left < 0:
                 raise DataError(
                     f"{name}: is larger unpacked than its directory declares",
                     hint="Create the ZIP again.",
                 )
             out.write(chunk)
-    return left
+    return bytes_left
 
 
 def folder_at(place: str) -> Path:
-    """Return a folder: of this machine, or, where it is an address, what fsspec reaches.
+    """Return a local folder, or for a URL (``s3://bucket/media``, ``gs://...``) a remote folder.
 
-    ``s3://bucket/media``, ``gs://...`` and the like behave as a path does.
+    Remote folders are opened by fsspec and have the interface of a path.
 
     Raises
     ------
     MissingExtra, BadSetting
-        Without universal-pathlib, or without the package of that kind of storage.
+        universal-pathlib, or the package for this kind of storage, is not installed.
     """
     if "://" not in place:
         return Path(place)
@@ -329,7 +336,7 @@ def folder_at(place: str) -> Path:
 
 
 def pack(files: Iterable[tuple[str, bytes | Path]], path: str | Path) -> None:
-    """Write a zip archive whose bytes depend on names and contents only."""
+    """Write a zip archive; its bytes depend only on the names and contents of the files."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
         for name, content in files:
             info = zipfile.ZipInfo(name, EPOCH)

@@ -52,7 +52,7 @@ class Entry:
 
 @dataclass
 class Reading:
-    """What has been read of a folder so far; messages call the folder ``name``."""
+    """The parts of a folder that have been read so far; messages call the folder ``name``."""
 
     root: Path | None = None
     name: str = ""

@@ -1,7 +1,7 @@
 """Settings of a study and of its campaigns.
 
-Words, label, range, choices and default of a setting are said once, on its field. The requests of
-the API, study.toml, the Annotation page and the reference page are derived from the fields.
+Description, label, range, choices and default of a setting are declared once, on its field. API
+requests, study.toml, the Annotation page and the reference page are derived from the fields.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CANNOT_JUDGE = ("broken", "wrong language", "offensive", "other")
 GOLD_MATCHES = ("side", "exact", "near")
 BATCH_TOPICS = ("auto", "one", "mixed")
 MOST_GRADES = 10
-"""Most grades of a study: each has a key on the judge page."""
+"""Maximum number of grades of a study: each has a key on the judge page."""
 
 _BATCHES = "Batches"
 _GOLD = "Gold"
@@ -129,7 +129,7 @@ class CampaignSettings(Settings):
     )
     qualification_tries: int = setting(
         1,
-        words="How often an annotator may try the qualification.",
+        words="Number of times an annotator may try the qualification.",
         label="Tries",
         group=_START,
         least=1,
@@ -185,7 +185,7 @@ _GRADES = (
 
 @dataclass(frozen=True, kw_only=True)
 class StudySettings(Settings):
-    """What holds for a whole study."""
+    """Settings of a study."""
 
     grades: list[dict[str, Any]] = setting(
         default_factory=lambda: [grade.to_dict() for grade in _GRADES],

@@ -18,7 +18,7 @@ from venire.tables.scale import Scale
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleTable(Settings):
-    """The table ``[scale]``. A study wants whole numbers; other users of a folder need not."""
+    """The table ``[scale]``. A study needs whole numbers; other users of a folder do not."""
 
     values: list[float] = setting(words="Grades, from lowest to highest.")
     names: list[str] = setting(

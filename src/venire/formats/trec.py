@@ -1,8 +1,7 @@
 """TREC qrels (``topic iteration docno relevance``) and runs (``topic Q0 docno rank score tag``).
 
-Fields are separated by blanks or tabs, as many as there are; leading blanks, CRLF, a
-byte order mark and a missing last newline are read as trec_eval reads them.
-A no-break space (U+00A0) is part of an id.
+Fields are separated by any number of blanks or tabs. Leading blanks, CRLF, a byte order mark and
+a missing last newline are read as in trec_eval. A no-break space (U+00A0) is part of an ID.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ _BLANKS = bytes.maketrans(b"\t\r\x0b\x0c", b"    ")
 _QRELS = ("query_id", "iteration", "doc_id", "relevance")
 _SAMPLE = ("query_id", "iteration", "doc_id", "stratum", "relevance")
 _ADAPTIVE = "adaptive:"
-"""Begins the second column of qrels of an adaptive pool; all tools ignore that column."""
+"""Prefix of the second column in qrels of an adaptive pool; all tools ignore that column."""
 _RUN = ("query_id", "iteration", "doc_id", "rank", "score", "run_id")
 
 
 def is_trec(data: bytes) -> bool:
-    """Tell whether a file is TREC and not a table with column names or objects."""
+    """Tell whether a file is TREC text and not a table with column names or JSON."""
     line = next((line for line in data.split(b"\n", 100) if line.strip()), b"")
     cells = {cell.strip(b' \r"') for cell in re.split(rb"[\t,;|]", line)}
     return not ({b"query_id", b"doc_id"} & cells or _is_object(line) or data[:4] == b"PAR1")
 
 
 def _is_object(line: bytes) -> bool:
-    """Tell whether a line is a JSON object; an id may begin with a brace too."""
+    """Tell whether a line is a JSON object and not a TREC line whose ID starts with a brace."""
     if line.lstrip()[:1] != b"{":
         return False
     try:
@@ -42,7 +41,7 @@ def _is_object(line: bytes) -> bool:
 
 
 def _normalise(data: bytes) -> bytes:
-    """Return the text with one blank between fields and none at the ends of a line."""
+    """Return the text with a single blank between fields and no blanks at the ends of lines."""
     if any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c")):
         data = data.translate(_BLANKS)
     if b"  " in data:
@@ -57,12 +56,12 @@ def _normalise(data: bytes) -> bytes:
 
 
 def _line_of(data: bytes, row: int) -> int:
-    """Return the line (from 1) of a row (from 0): blank lines are no rows."""
-    seen = -1
+    """Return the line (from 1) of a row (from 0); blank lines are not rows."""
+    current_row = -1
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.strip():
-            seen += 1
-            if seen == row:
+            current_row += 1
+            if current_row == row:
                 return number
     return 0
 
@@ -72,13 +71,12 @@ def _read(
 ) -> tuple[pl.DataFrame, Source]:
     position = data.find(b"\x00")
     if position >= 0:
-        raise BadLine(
-            name, data.count(b"\n", 0, position) + 1, "holds a NUL character; take it out"
-        )
+        line = data.count(b"\n", 0, position) + 1
+        raise BadLine(name, line, "contains a NUL character", hint="Remove it.")
     source = Source(name, lambda row: _line_of(data, row), nul_checked=True)
     frame = None
     if not any(blank in data for blank in (b"\t", b"\r", b"\x0b", b"\x0c", b"  ")):
-        # Most files have one blank between fields; at the ends an empty cell shows it.
+        # Most files have a single blank between fields; other blanks would give empty cells.
         frame = _parse(data, columns, wanted)
     if frame is None:
         frame = _parse(_normalise(data), columns, wanted)
@@ -88,21 +86,21 @@ def _read(
 
 
 def _parse(data: bytes, columns: tuple[str, ...], wanted: list[str]) -> pl.DataFrame | None:
-    """Return the wanted columns, or None where a line has not the right fields."""
-    run = columns is _RUN
+    """Return the wanted columns, or None if a line has too few or too many fields."""
+    is_run = columns is _RUN
     schema: dict[str, type[pl.DataType]] = dict.fromkeys(columns, pl.String)
-    if run:
-        # Scores become numbers at once. Where one is none, the text is kept, for the error.
-        frame = _scan(data, schema | {"score": pl.Float64}, wanted, run=True)
+    if is_run:
+        # Read scores as numbers; if one is not a number, read them as text for the error.
+        frame = _scan(data, schema | {"score": pl.Float64}, wanted, is_run=True)
         if frame is not None and frame["score"].is_finite().all():
             return frame
-    return _scan(data, schema, wanted, run=run)
+    return _scan(data, schema, wanted, is_run=is_run)
 
 
 def _scan(
-    data: bytes, schema: dict[str, type[pl.DataType]], wanted: list[str], *, run: bool
+    data: bytes, schema: dict[str, type[pl.DataType]], wanted: list[str], *, is_run: bool
 ) -> pl.DataFrame | None:
-    """Return the wanted columns; the others are not kept."""
+    """Return the wanted columns, or None if polars cannot read the text."""
     try:
         frame = (
             pl.scan_csv(
@@ -112,28 +110,28 @@ def _scan(
                 infer_schema=False,
                 quote_char=None,
                 schema=schema,
-                # trec_eval reads six fields of a run and no further.
-                extra_columns="ignore" if run else "raise",
-                truncate_ragged_lines=run,
+                # As trec_eval, ignore further fields after the six of a run.
+                extra_columns="ignore" if is_run else "raise",
+                truncate_ragged_lines=is_run,
             )
             .select(wanted)
             .collect()
         )
     except (pl.exceptions.PolarsError, UnicodeDecodeError):
         return None
-    empty = frame.null_count().sum_horizontal().item() > 0
-    return None if empty else frame
+    has_empty_cells = frame.null_count().sum_horizontal().item() > 0
+    return None if has_empty_cells else frame
 
 
 def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
-    """Return the first fault, found the slow way."""
+    """Return the error of the first bad line."""
     form = " ".join(columns)
     for number, line in enumerate(data.split(b"\n"), start=1):
         cells = line.split()
         if cells and (
             len(cells) < len(columns) or (columns is not _RUN and len(cells) > len(columns))
         ):
-            reason = f"has {len(cells)} fields, not the {len(columns)} of `{form}`"
+            reason = f"must have {len(columns)} fields, `{form}` (got {len(cells)})"
             return BadLine(name, number, reason)
         try:
             line.decode("utf-8")
@@ -145,7 +143,7 @@ def _diagnose(data: bytes, name: str, columns: tuple[str, ...]) -> DataError:
 def read_qrels(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     """Read qrels; grades stay text, and ``iteration`` is the second column.
 
-    If the first line has five fields, the fourth is the stratum that a pair was sampled from.
+    If the first line has five fields, the fourth is the stratum that the pair was sampled from.
 
     Raises
     ------
@@ -157,15 +155,15 @@ def read_qrels(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
 
 
 def get_adaptive(frame: pl.DataFrame) -> str:
-    """Return the adaptive strategy named by the second column of qrels, or ""."""
+    """Return the strategy of an adaptive pool from the second column of qrels, else ""."""
     if "iteration" not in frame.columns:
         return ""
-    marked = frame["iteration"].filter(frame["iteration"].str.starts_with(_ADAPTIVE))
-    return str(marked[0]).removeprefix(_ADAPTIVE) if len(marked) else ""
+    marks = frame["iteration"].filter(frame["iteration"].str.starts_with(_ADAPTIVE))
+    return str(marks[0]).removeprefix(_ADAPTIVE) if len(marks) else ""
 
 
 def mark_adaptive(frame: pl.DataFrame, strategy: str) -> pl.DataFrame:
-    """Add the second column of qrels, which names an adaptive strategy or is 0."""
+    """Add the second column of qrels: the strategy of an adaptive pool, or 0."""
     mark = f"{_ADAPTIVE}{strategy}" if strategy else "0"
     return frame.with_columns(pl.lit(mark).alias("iteration"))
 
@@ -186,15 +184,20 @@ def require_whole_grades(frame: pl.DataFrame, source: Source) -> None:
     bad = number.is_null()
     if bad.any():
         row = int(bad.arg_true()[0])
+        is_decimal = grade.cast(pl.Float64, strict=False)[row] is not None
         raise source.error(
             row,
-            f"the grade is {grade[row]!r}, not a whole number; real-valued grades are read "
-            "with decimals=True",
+            f"the grade must be a whole number (got {grade[row]!r})",
+            hint='Write the qrels with `rule="mode"`, or read them with '
+            "`Qrels.read(path, decimals=True)`."
+            if is_decimal
+            else "",
+            code="fractional-grades" if is_decimal else None,
         )
 
 
 def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
-    """Read a run; rank and Q0 are ignored, as trec_eval ignores them.
+    """Read a run; rank and Q0 are ignored, as in trec_eval.
 
     Raises
     ------
@@ -205,27 +208,27 @@ def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
 
 def _check_ids(frame: pl.DataFrame, name: str, columns: tuple[str, ...]) -> None:
     for column in columns:
-        odd = frame[column].str.contains(r"[ \t\r\n\x0b\x0c]") | (frame[column] == "")
-        if odd.any():
-            value = frame[column].filter(odd)[0]
+        bad = frame[column].str.contains(r"[ \t\r\n\x0b\x0c]") | (frame[column] == "")
+        if bad.any():
+            value = frame[column].filter(bad)[0]
             raise DataError(
-                f"{name}: {column} {value!r} is empty or holds a blank, which TREC files cannot "
-                "say; write .csv, .jsonl or .parquet instead"
+                f"{name}: {column} {value!r} is empty or contains a blank, which TREC files "
+                "cannot store",
+                hint="Save as .csv, .jsonl or .parquet.",
             )
 
 
 def write_qrels(frame: pl.DataFrame, name: str, adaptive: str = "") -> bytes:
-    """Return TREC qrels text; the second column names the adaptive strategy, or is 0."""
+    """Return TREC qrels text; the second column is the strategy of an adaptive pool, or 0."""
     _check_ids(frame, name, ("query_id", "doc_id"))
-    mark = pl.lit(f"{_ADAPTIVE}{adaptive}" if adaptive else "0").alias("iteration")
-    out = frame.select("query_id", mark, "doc_id", "relevance")
-    return out.write_csv(include_header=False, separator=" ", quote_style="never").encode()
+    lines = mark_adaptive(frame, adaptive).select(_QRELS)
+    return lines.write_csv(include_header=False, separator=" ", quote_style="never").encode()
 
 
 def write_run(ranked: pl.DataFrame, name: str) -> bytes:
     """Return TREC run text from a frame with ranks."""
     _check_ids(ranked, name, ("query_id", "doc_id", "run_id"))
-    out = ranked.select(
+    lines = ranked.select(
         "query_id",
         pl.lit("Q0").alias("iteration"),
         "doc_id",
@@ -233,10 +236,10 @@ def write_run(ranked: pl.DataFrame, name: str) -> bytes:
         "score",
         "run_id",
     )
-    return out.write_csv(include_header=False, separator=" ", quote_style="never").encode()
+    return lines.write_csv(include_header=False, separator=" ", quote_style="never").encode()
 
 
-def _is_no_table(content: bytes, ending: str) -> bool:
+def _has_trec_content(content: bytes, ending: str) -> bool:
     return ending not in list_table_endings() and is_trec(content)
 
 
@@ -244,7 +247,7 @@ QRELS = FileFormat(
     name="trec-qrels",
     endings=(),
     tables=("qrels",),
-    matches=_is_no_table,
+    matches=_has_trec_content,
     read=read_qrels,
     write=lambda frame, name: write_qrels(frame, name, get_adaptive(frame)),
     has_columns=False,
@@ -254,7 +257,7 @@ RUN = FileFormat(
     name="trec-run",
     endings=(),
     tables=("runs",),
-    matches=_is_no_table,
+    matches=_has_trec_content,
     read=read_run,
     write=write_run,
     has_columns=False,

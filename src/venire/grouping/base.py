@@ -52,8 +52,8 @@ def within_limits(grouper: Grouper) -> None:
     for name, (least, most) in grouper.limits.items():
         value = getattr(grouper, name)
         if not least <= value <= most:
-            to = f"{least:g} to {most:g}" if math.isfinite(most) else f"at least {least:g}"
-            raise BadSetting(f"{name} is {to}, not {value:g}")
+            bounds = f"between {least:g} and {most:g}" if math.isfinite(most) else f">= {least:g}"
+            raise BadSetting(f"{name} must be {bounds} (got {value:g})")
 
 
 def finish(labels: Longs, cap: int | None = None) -> Longs:

@@ -89,7 +89,7 @@ def parse_encoder(text: str) -> Encoder:
         try:
             settings[name] = kind_of(value)
         except ValueError:
-            raise BadSetting(f"{match[1]}: {name} is a number, not {value!r}") from None
+            raise BadSetting(f"{match[1]}: {name} must be a number (got {value!r})") from None
     made: Encoder = kind(**settings)
     return made
 
@@ -185,7 +185,7 @@ def similarity(encoder: Encoder, texts: list[str], vectors: Vectors) -> Float32s
         For an encoder that knows no queries.
     """
     if not hasattr(encoder, "encode_queries"):
-        raise BadSetting("this encoder knows documents only; it cannot tell how near a query is")
+        raise BadSetting("This encoder encodes documents only, not queries")
     queries = Vectors.of(
         [str(number) for number in range(len(texts))], encoder.encode_queries(texts)
     )

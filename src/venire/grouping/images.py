@@ -61,7 +61,7 @@ def open_image(source: str | Path | bytes, *, pixels: int = PIXELS, name: str = 
                     raise BadImage(
                         where,
                         f"has {image.width} x {image.height} = {size / 1e6:.1f} million pixels, "
-                        f"more than {pixels / 1e6:g} million; save it smaller",
+                        f"more than {pixels / 1e6:g} million. Reduce its size.",
                     )
                 image.seek(0)
                 image.load()
@@ -69,9 +69,9 @@ def open_image(source: str | Path | bytes, *, pixels: int = PIXELS, name: str = 
         except BadImage:
             raise
         except Image.DecompressionBombError:
-            raise BadImage(where, "has more pixels than can be decoded; save it smaller") from None
+            raise BadImage(where, "has more pixels than can be decoded. Reduce its size.") from None
         except UnidentifiedImageError:
-            raise BadImage(where, "is no image that can be read") from None
+            raise BadImage(where, "is not an image in a supported format") from None
         except Exception as error:  # noqa: BLE001 - decoders raise whatever a broken file makes them
             raise BadImage(where, f"cannot be decoded: {error or type(error).__name__}") from None
 
@@ -79,10 +79,10 @@ def open_image(source: str | Path | bytes, *, pixels: int = PIXELS, name: str = 
 def _bytes(path: Path) -> bytes:
     try:
         if path.is_file() and path.stat().st_size > BYTES:
-            raise BadImage(str(path), f"is larger than {BYTES / 1e6:g} MB; save it smaller")
+            raise BadImage(str(path), f"is larger than {BYTES / 1e6:g} MB. Reduce its size.")
         return path.read_bytes()
     except FileNotFoundError:
-        raise BadImage(str(path), "there is no such file") from None
+        raise BadImage(str(path), "no such file") from None
     except OSError as error:
         raise BadImage(str(path), f"cannot be read: {error.strerror or error}") from None
 

@@ -66,7 +66,7 @@ class ColourHistogram:
     def __post_init__(self) -> None:
         """Refuse a cube of one cell, or of more than there are colours."""
         if not 2 <= self.bins <= 64:
-            raise BadSetting(f"bins is 2 to 64, not {self.bins}")
+            raise BadSetting(f"bins must be between 2 and 64 (got {self.bins})")
 
     def encode(self, documents: list[Any]) -> Float32s:
         """Return the vectors of images [n, bins ** 3]."""

@@ -59,7 +59,7 @@ class Setting:
         complete = {name: values.get(name, default) for name, default in defaults.items()}
         complete |= {name: tried for name, tried in values.items() if name not in complete}
         if any(len(tried) != 1 for tried in complete.values()) or len(caps or [None]) != 1:
-            raise BadSetting(f"one setting is meant, and {text!r} has several values")
+            raise BadSetting(f"{text!r} has several values, but a single setting is needed")
         pairs = tuple((name, tried[0]) for name, tried in complete.items())
         return cls(method, pairs, (caps or [None])[0]).check()
 
@@ -85,7 +85,7 @@ class Setting:
                 raise UnknownName(f"setting of {self.method}", name, [*known, "cap"])
             whole = isinstance(known[name], int)
             if whole and value != int(value):
-                raise BadSetting(f"{self.method}: {name} is a whole number, not {value:g}")
+                raise BadSetting(f"{self.method}: {name} must be a whole number (got {value:g})")
             settings[name] = int(value) if whole else float(value)
         try:
             made: Grouper = kind(**settings)
@@ -96,9 +96,9 @@ class Setting:
     def check(self) -> Setting:
         """Return self, or say what is wrong with it."""
         if self.cap is not None and self.cap < 2:
-            raise BadSetting(f"cap is at least 2, or none, not {self.cap}")
+            raise BadSetting(f"cap must be >= 2, or none (got {self.cap})")
         if self.method == ONE and self.cap is not None:
-            raise BadSetting(f"{ONE} has no groups to cap")
+            raise BadSetting(f"{ONE} has no groups, so it takes no cap")
         _ = self.grouper
         return self
 
@@ -181,10 +181,12 @@ def read_caps(text: str) -> list[int | None]:
     >>> read_caps("8,none")
     [8, None]
     """
-    out = [_cap(part) for part in text.split(",") if part.strip()]
-    if not out:
-        raise BadSetting("caps are sizes of a group, or none: 8,16,none")
-    return out
+    caps = [_cap(part) for part in text.split(",") if part.strip()]
+    if not caps:
+        raise BadSetting(
+            f"caps must be group sizes, or none (got {text!r})", hint="For example 8,16,none."
+        )
+    return caps
 
 
 def _cap(text: str) -> int | None:
@@ -193,14 +195,18 @@ def _cap(text: str) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise BadSetting(f"a cap is a size of a group, or none; not {text.strip()!r}") from None
+        raise BadSetting(f"cap must be a whole number or none (got {text.strip()!r})") from None
 
 
 def _read(text: str) -> tuple[str, dict[str, tuple[float, ...]], list[int | None] | None]:
-    """Return method, the values of each parameter, and caps where they are named."""
+    """Return the method, the values of each parameter, and the caps (None if not given)."""
     match = _SPELLED.fullmatch(text)
     if match is None:
-        raise BadSetting(f"a method is written name or name(value=1|2,cap=8|none), not {text!r}")
+        raise BadSetting(
+            f"{text!r} is not a method of grouping",
+            hint="Write NAME or NAME(setting=VALUE), for example "
+            "average-linkage(distance=0.2|0.3,cap=8|none).",
+        )
     values: dict[str, tuple[float, ...]] = {}
     caps: list[int | None] | None = None
     for item in (match[2] or "").split(","):
@@ -208,19 +214,22 @@ def _read(text: str) -> tuple[str, dict[str, tuple[float, ...]], list[int | None
             continue
         name, equals, listed = (word.strip() for word in item.partition("="))
         if not equals or not listed:
-            raise BadSetting(f"{match[1]}: {item.strip()!r} is not written name=value|value")
+            raise BadSetting(
+                f"{match[1]}: cannot read {item.strip()!r}",
+                hint="Write name=value or name=value|value.",
+            )
         if name == "cap":
             caps = [_cap(text) for text in listed.split("|")]
             continue
         try:
             values[name] = tuple(float(text) for text in listed.split("|"))
         except ValueError:
-            raise BadSetting(f"{match[1]}: {name}={listed} is not made of numbers") from None
+            raise BadSetting(f"{match[1]}: {name} must be numbers (got {listed})") from None
     return match[1], values, caps
 
 
 def describe_setting(setting: Setting, current: Setting | None = None) -> str:
-    """Return the setting as a sentence names it.
+    """Return the setting as text for sentences.
 
     Examples
     --------

@@ -61,7 +61,7 @@ class _Reader(pickle.Unpickler):
         """Remember the kind of a storage."""
         what, kind, key = pid[:3]
         if what != "storage" or not isinstance(kind, np.dtype):
-            raise pickle.UnpicklingError("names something that is no storage")
+            raise pickle.UnpicklingError("refers to an object that is not a storage")
         self.kinds[str(key)] = kind
         return (what, str(key))
 
@@ -78,10 +78,12 @@ def read_weights(path: str | Path) -> dict[str, NDArray[Any]]:
     try:
         with Path(path).open("rb") as file:
             if _Reader(file).load() != MAGIC:
-                raise BadLine(name, None, "is no file of weights that torch < 1.6 wrote")
+                raise BadLine(name, None, "is not a weights file of torch < 1.6")
             protocol, machine = _Reader(file).load(), _Reader(file).load()
             if protocol != 1001 or not machine.get("little_endian", False):
-                raise BadLine(name, None, "is of another version or byte order of torch's format")
+                raise BadLine(
+                    name, None, "has an unsupported version or byte order of the torch format"
+                )
             reader = _Reader(file)
             tensors = reader.load()
             storages = {
@@ -105,7 +107,7 @@ def _storage(file: BinaryIO, kind: np.dtype[Any], name: str) -> NDArray[Any]:
     size = int.from_bytes(file.read(8), "little")
     data = file.read(size * kind.itemsize)
     if len(data) != size * kind.itemsize:
-        raise BadLine(name, None, "ends too early")
+        raise BadLine(name, None, "is truncated")
     return np.frombuffer(data, kind)
 
 
@@ -114,7 +116,7 @@ def _view(storage: NDArray[Any], tensor: _Tensor, name: str) -> NDArray[Any]:
         (length - 1) * step for length, step in zip(tensor.shape, tensor.stride, strict=True)
     )
     if min(tensor.offset, *tensor.stride, 0) < 0 or last >= storage.size:
-        raise BadLine(name, None, "has a tensor that lies outside its storage")
+        raise BadLine(name, None, "has a tensor outside its storage")
     steps = [step * storage.itemsize for step in tensor.stride]
     view = np.lib.stride_tricks.as_strided(storage[tensor.offset :], tensor.shape, steps)
     return np.ascontiguousarray(view)

@@ -59,17 +59,20 @@ class Vectors:
         array = np.asarray(array)
         if array.ndim != 2:
             raise DataError(
-                f"{name}: vectors are a table with a row a document, not {array.ndim}-dimensional"
+                f"{name}: vectors must be a 2-dimensional table with one row per document "
+                f"(got {array.ndim} dimensions)"
             )
         if array.shape[0] != len(ids):
             raise DataError(
-                f"{name}: {express(array.shape[0], 'vector')} for {express(len(ids), 'document')}; "
-                "there must be one for each"
+                f"{name}: must have one vector per document (got "
+                f"{express(array.shape[0], 'vector')} for {express(len(ids), 'document')})"
             )
         names = np.asarray(list(ids), dtype=object)
         twice = pl.Series(list(ids), dtype=pl.String).is_duplicated()
         if twice.any():
-            raise DuplicateRows((str(names[int(twice.arg_true()[0])]),), name, None, "stands twice")
+            raise DuplicateRows(
+                (str(names[int(twice.arg_true()[0])]),), name, None, "is a repeated ID"
+            )
         all_notes = list(notes)
         good = np.isfinite(array).all(axis=1)
         if not good.all():
@@ -108,7 +111,7 @@ class Vectors:
             For another ending.
         """
         if not str(path).endswith(".parquet"):
-            raise BadLine(str(path), None, "vectors are written as .parquet")
+            raise BadLine(str(path), None, "the file must end in .parquet")
         frame = pl.DataFrame(
             {"doc_id": list(self.ids), "vector": self.array},
             schema={"doc_id": pl.String, "vector": pl.Array(pl.Float32, self.dimension)},
@@ -129,7 +132,7 @@ def join_vectors(parts: Sequence[Vectors], encoder: str) -> Vectors:
         if part.encoder != encoder or part.dimension != some[0].dimension:
             raise DataError(
                 f"vectors of {encoder} with {some[0].dimension} numbers and of {part.encoder} "
-                f"with {part.dimension} cannot stand in one table"
+                f"with {part.dimension} cannot be combined"
             )
     notes = tuple(note for part in parts for note in part.notes)
     if not some:
@@ -170,7 +173,7 @@ def read_vectors(
         raise MissingColumns(missing, frame.columns, source.name, renamed=False)
     column = frame["vector"]
     if not isinstance(column.dtype, (pl.List, pl.Array)) or not column.dtype.inner.is_numeric():
-        raise DataError(f"{name}: the column vector holds {column.dtype}, not lists of numbers")
+        raise DataError(f"{name}: the column vector must be lists of numbers (got {column.dtype})")
     frame = frame.with_columns(pl.col("vector").cast(pl.List(pl.Float64)))
     usual = frame["vector"].list.len().drop_nulls().mode()
     width = int(usual.max()) if len(usual) else 0  # type: ignore[arg-type]
@@ -195,17 +198,19 @@ def _read_npy(path: Path, ids: Sequence[str] | None, name: str) -> Vectors:
     try:
         array = np.load(path, allow_pickle=False)
     except FileNotFoundError:
-        raise BadLine(name, None, "there is no such file") from None
+        raise BadLine(name, None, "no such file") from None
     except (OSError, ValueError, EOFError) as error:
         raise BadLine(name, None, f"cannot be read as .npy: {error}") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
-        raise DataError(f"{name}: holds no numbers")
+        raise DataError(f"{name}: is not an array of numbers")
     beside = path.with_suffix(".txt")
     if beside.exists():
         ids = beside.read_text(encoding="utf-8").split("\n")
         ids = [line.rstrip("\r") for line in (ids[:-1] if ids[-1] == "" else ids)]
     if ids is None:
-        raise DataError(f"{name}: says nothing of ids; write them to {beside.name}, one a line")
+        raise DataError(
+            f"{name}: has no document IDs", hint=f"Write them to {beside.name}, one per line."
+        )
     return Vectors.of(ids, array, name=name)
 
 

@@ -103,16 +103,16 @@ def find_family(name: str) -> Family:
         With the nearest known name.
     """
     if name not in plugins.names("measure"):
-        named = [family for family in list_families() if name in family.aliases]
-        if named:
-            return named[0]
+        aliased = [family for family in list_families() if name in family.aliases]
+        if aliased:
+            return aliased[0]
         raise UnknownName("measure", name, plugins.names("measure"))
     family: Family = plugins.load("measure", name)
     if family.name != name:
         raise BadSetting(
-            f"the entry point {name!r} of the group {plugins.GROUPS['measure']} is the measure "
+            f"The entry point {name!r} of the group {plugins.GROUPS['measure']} is the measure "
             f"{family.name!r}",
-            hint="Give both the same name.",
+            hint="The entry point and the measure must have the same name.",
         )
     return family
 

@@ -127,7 +127,7 @@ def _read_cutoff(family: Family, cutoff: str | None, text: str) -> float | None:
 
 
 def _check(rule: Rule, value: Any, text: str) -> None:
-    """Refuse a value that a rule does not allow, and name the measure it stands in."""
+    """Refuse a value that a rule does not allow; the error states the measure."""
     try:
         check_value(rule, value)
     except VenireError as error:

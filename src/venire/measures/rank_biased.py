@@ -1,4 +1,4 @@
-"""Rank-biased precision, and how much of it the judgments leave open."""
+"""Rank-biased precision, and its residual: the weight of documents without a grade."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def rbp_residual(hits: Hits, *, p: float, cutoff: int | None) -> Floats:
     trec_eval.
     """
     mask = hits.cut(hits.grade >= 0, cutoff)
-    left = 1.0 - hits.sum(_weigh_ranks(hits, p), mask)
-    return np.where(hits.retrieved > 0, left, 0.0)
+    residual = 1.0 - hits.sum(_weigh_ranks(hits, p), mask)
+    return np.where(hits.retrieved > 0, residual, 0.0)
 
 
 def _weigh_ranks(hits: Hits, p: float) -> Floats:

@@ -184,7 +184,7 @@ def test_an_rdflib_graph_is_read_too():
 
 
 def test_text_that_is_no_ntriples_is_an_error_with_its_line():
-    with pytest.raises(BadLine, match=r"http://e/a, line 2: is no triple"):
+    with pytest.raises(BadLine, match=r"http://e/a, line 2: is not a triple"):
         show_entity(f"<{E}a> <{E}p> <{E}b> .\nnonsense", f"{E}a")
 
 

@@ -76,8 +76,8 @@ def test_errors_of_a_folder_name_it_as_its_owner_knows_it(world, ada):
                 archive.writestr(f"in/{name.replace('_', '.')}", text)
         return packed.getvalue()
 
-    assert error("mine.zip", b"no zip").startswith("mine.zip: is no sound zip archive")
-    assert error("mine.zip", zipped(readme_txt="hi")).startswith("mine.zip: holds no collection")
+    assert error("mine.zip", b"no zip").startswith("mine.zip: is not a valid zip archive")
+    assert error("mine.zip", zipped(readme_txt="hi")).startswith("mine.zip: contains no collection")
     said = error("mine.zip", zipped(topics_tsv="id\tname\tx\n1\ta\tb\n"))
     assert said == (
         "mine.zip/topics.tsv: missing columns query_id, title (columns: id, name, x). "

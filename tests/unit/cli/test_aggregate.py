@@ -144,9 +144,9 @@ def test_one_annotator_is_noted(venire_json, tmp_path):
 
 HEAD = "query_id,doc_id,annotator_id,label\n"
 BAD = {
-    "no such file": (None, [], ["nothing.csv", "there is no such file"]),
+    "no such file": (None, [], ["nothing.csv", "no such file"]),
     "empty file": ("", [], ["is empty"]),
-    "header only": (HEAD, [], ["there is no judgment"]),
+    "header only": (HEAD, [], ["has no judgments"]),
     "missing columns": (
         "topic,doc,worker,label\nq,a,x,1\n",
         [],
@@ -157,12 +157,16 @@ BAD = {
         ["--scale", "0,1,2"],
         ["line 3", "label '7' is not on the scale 0, 1, 2"],
     ),
-    "not a number": (HEAD + "q,a,x,1\nq,b,x,good\n", [], ["line 3", "must be a finite number (got 'good')"]),
+    "not a number": (
+        HEAD + "q,a,x,1\nq,b,x,good\n",
+        [],
+        ["line 3", "must be a finite number (got 'good')"],
+    ),
     "all labels missing": (HEAD + "q,a,x,\nq,b,x,\n", [], ["line 2", "label is empty"]),
     "everything dropped": (
         HEAD + "q,a,x,-2\n",
         ["--drop-label", "-2"],
-        ["there is no judgment left", "1 judgments with label -2 left out"],
+        ["has no judgments left", "1 judgments with label -2 left out"],
     ),
     "unknown model": (
         HEAD + "q,a,x,1\n",
@@ -247,7 +251,7 @@ def test_a_broken_gz_is_named(venire, tmp_path, content):
     path.write_bytes(content)
     status, _, err = venire("aggregate", path)
     assert status == 2
-    assert "cannot be unpacked as gzip" in err
+    assert "cannot be decompressed as gzip" in err
 
 
 def test_gold_of_nothing_judged_names_a_few_of_each(venire, judgments, tmp_path):

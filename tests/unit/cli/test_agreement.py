@@ -122,7 +122,7 @@ def test_one_judgment_an_item_is_undefined(venire_json, tmp_path):
         (["--by", "worker"], "is not one of 'topic', 'grade', 'annotator'"),
         (["--scale", "0,1"], "label '2' is not on the scale 0, 1"),
         (["--columns", "label=grade"], "missing column grade"),
-        (["--drop-label", "0", "--drop-label", "1", "--drop-label", "2"], "no judgment left"),
+        (["--drop-label", "0", "--drop-label", "1", "--drop-label", "2"], "no judgments left"),
     ],
 )
 def test_wrong_input_is_one_line_and_status_2(venire, judgments, options, words):

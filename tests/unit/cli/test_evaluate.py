@@ -52,10 +52,13 @@ def test_compare(venire_json, files):
 
 
 BAD = {
-    "nan": ("q1 Q0 a 1 nan r\n", ["line 1", "score is 'nan'"]),
-    "no number": ("q1 Q0 a 1 2 r\nq1 Q0 b 2 high r\n", ["line 2", "score is 'high'"]),
+    "nan": ("q1 Q0 a 1 nan r\n", ["line 1", "score must be a finite number (got 'nan')"]),
+    "no number": (
+        "q1 Q0 a 1 2 r\nq1 Q0 b 2 high r\n",
+        ["line 2", "score must be a finite number (got 'high')"],
+    ),
     "twice": ("q1 Q0 a 1 2 r\nq1 Q0 a 2 1 r\n", ["line 2", "q1 a is ranked a second time"]),
-    "too few columns": ("q1 Q0 a 1 2\n", ["line 1", "has 5 fields"]),
+    "too few columns": ("q1 Q0 a 1 2\n", ["line 1", "must have 6 fields"]),
     "empty": ("", ["is empty"]),
     "no common topic": ("Q9 Q0 a 1 2 r\n", ["share no topic", "q1", "Q9"]),
 }
@@ -76,8 +79,8 @@ def test_a_bad_run_is_one_line(venire, files, name):
     ("text", "expected"),
     [
         ("q1 0 a 1\nq1 0 a 0\n", ["line 2", "another grade"]),
-        ("q1 0 a 1.5\n", ["line 1", "not a whole number"]),
-        ("q1 0 a\n", ["line 1", "has 3 fields"]),
+        ("q1 0 a 1.5\n", ["line 1", "must be a whole number"]),
+        ("q1 0 a\n", ["line 1", "must have 4 fields"]),
     ],
 )
 def test_bad_qrels_are_one_line(venire, files, text, expected):

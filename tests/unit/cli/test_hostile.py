@@ -4,27 +4,36 @@ import pytest
 
 GOOD = b"q1 Q0 a 1 3 r\nq1 Q0 b 2 2 r\n"
 RUNS = {
-    "nan": (b"q1 Q0 a 1 3 r\nq1 Q0 b 2 nan r\n", "line 2: score is 'nan'"),
-    "inf": (b"q1 Q0 a 1 inf r\n", "line 1: score is 'inf'"),
-    "past all doubles": (b"q1 Q0 a 1 1e999 r\n", "line 1: score is '1e999'"),
-    "word": (b"q1 Q0 a 1 3 r\nq1 Q0 b 2 high r\n", "line 2: score is 'high'"),
+    "nan": (
+        b"q1 Q0 a 1 3 r\nq1 Q0 b 2 nan r\n",
+        "line 2: score must be a finite number (got 'nan')",
+    ),
+    "inf": (b"q1 Q0 a 1 inf r\n", "line 1: score must be a finite number (got 'inf')"),
+    "past all doubles": (
+        b"q1 Q0 a 1 1e999 r\n",
+        "line 1: score must be a finite number (got '1e999')",
+    ),
+    "word": (
+        b"q1 Q0 a 1 3 r\nq1 Q0 b 2 high r\n",
+        "line 2: score must be a finite number (got 'high')",
+    ),
     "twice": (b"q1 Q0 a 1 3 r\nq1 Q0 a 2 2 r\n", "line 2: q1 a is ranked a second time"),
-    "short": (b"q1 Q0 a 1 3 r\nq1 Q0 b 2\n", "line 2: has 4 fields"),
-    "blank between": (b"q1 Q0 a 1 3 r\nq1  Q0 b 2 r\n", "line 2: has 5 fields"),
+    "short": (b"q1 Q0 a 1 3 r\nq1 Q0 b 2\n", "line 2: must have 6 fields"),
+    "blank between": (b"q1 Q0 a 1 3 r\nq1  Q0 b 2 r\n", "line 2: must have 6 fields"),
     "empty": (b"", "is empty"),
     "blank": (b" \n\n", "is empty"),
     "binary": (b"\x80\x81\xfe\n", "line 1"),
     "latin": (b"q1 Q0 caf\xe9 1 3 r\n", "line 1: is not UTF-8"),
     "nul": (b"q1 Q0 a 1 3 r\nq1 Q0 b\x00c 2 2 r\n", "line 2: contains a NUL"),
-    "commas": (b"q1,Q0,a,1,3,r\n", "line 1: has 1 fields"),
+    "commas": (b"q1,Q0,a,1,3,r\n", "line 1: must have 6 fields"),
 }
 QRELS = {
     "two grades": (b"q1 0 a 1\nq1 0 a 0\n", "line 2: q1 a is judged a second time"),
-    "decimal": (b"q1 0 a 1.5\n", "line 1: the grade is '1.5'"),
+    "decimal": (b"q1 0 a 1.5\n", "line 1: the grade must be a whole number (got '1.5')"),
     "huge": (b"q1 0 a 99999999999999999999999\n", "line 1: the grade"),
     "past 2^53": (b"q1 0 a 4611686018427387904\n", "line 1: the grade 4611686018427387904"),
-    "short": (b"q1 0 a\n", "line 1: has 3 fields"),
-    "mixed": (b"q1 0 a 1 1\nq1 0 b 0\n", "line 2: has 4 fields"),
+    "short": (b"q1 0 a\n", "line 1: must have 4 fields"),
+    "mixed": (b"q1 0 a 1 1\nq1 0 b 0\n", "line 2: must have 5 fields"),
     "other topics": (b"x9 0 a 1\n", "x9"),
     "empty": (b"", "is empty"),
 }

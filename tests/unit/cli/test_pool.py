@@ -121,7 +121,7 @@ def test_by_run_and_by_topic(runs, venire_json):
         (["--strategy", "stratified", "--strata", "5,1"], "--strata must be increasing ranks"),
         (["--strategy", "stratified", "-o", "x.qrels"], "--qrels is missing: five-column qrels"),
         (["--strategy", "random"], "random"),
-        (["--qrels", "nowhere"], "there is no such file"),
+        (["--qrels", "nowhere"], "no such file"),
         (["--collection-size", "0"], "--collection-size must be >= 1 (got 0)"),
     ],
 )
@@ -136,7 +136,7 @@ def test_no_runs(tmp_path, venire):
     assert venire("pool")[0] == 2
     status, _, err = venire("pool", tmp_path)
     assert status == 2
-    assert "the folder has no *.run file. Rename the runs to NAME.run, or pass" in err
+    assert "the folder contains no *.run file. Rename the runs to NAME.run, or pass" in err
 
 
 def test_choices_are_those_of_the_library():

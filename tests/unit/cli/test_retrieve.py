@@ -62,7 +62,7 @@ def test_wrong_input_is_one_line_and_2(folder, tmp_path, venire, options, said):
 def test_no_collection(tmp_path, venire):
     status, _, err = venire("retrieve", tmp_path / "nowhere", "-o", tmp_path)
     assert status == 2
-    assert "there is no such folder" in err
+    assert "no such folder" in err
     (tmp_path / "topics.tsv").write_text("query_id\ttitle\nq\tx\n")
     status, _, err = venire("retrieve", tmp_path, "-o", tmp_path)
     assert status == 2

@@ -121,7 +121,7 @@ def test_images_are_encoded_once_and_the_broken_are_told(folder, venire, venire_
     assert len(found["rows"]) == 3
     said = " | ".join(found["notes"])
     assert "q0d3 left out" in said
-    assert "is no image that can be read" in said
+    assert "is not an image in a supported format" in said
     assert "q0d5.png is a single pixel" in said
     assert "1 image of the pools without a vector: single" in said
     assert "One query was replayed, so there are no intervals" in said

@@ -37,13 +37,13 @@ def refused(tmp_path, path, said, **options):
      "./evil", "a/\x01b", "a/ b", "x" * 1001, "a\u202eb"],
 )  # fmt: skip
 def test_names_that_lead_out_are_refused(tmp_path, name):
-    refused(tmp_path, archive(tmp_path / "z.zip", [name]), "leads out of the folder")
+    refused(tmp_path, archive(tmp_path / "z.zip", [name]), "points outside the folder")
 
 
 def test_a_name_with_nul_is_refused(tmp_path):
     path = archive(tmp_path / "z.zip", ["a_b"])
     path.write_bytes(path.read_bytes().replace(b"a_b", b"a\x00b"))
-    refused(tmp_path, path, "leads out of the folder|no sound zip")
+    refused(tmp_path, path, "points outside the folder|not a valid zip")
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFCHR, stat.S_IFIFO])
@@ -55,14 +55,14 @@ def test_links_and_devices_are_refused(tmp_path, kind):
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize("names", [["a", "a"], ["a", "A"], ["É", "é"]])
 def test_one_name_twice_is_refused(tmp_path, names):
-    refused(tmp_path, archive(tmp_path / "z.zip", names), "is in it twice")
+    refused(tmp_path, archive(tmp_path / "z.zip", names), "twice")
 
 
 def test_bombs_are_refused(tmp_path):
     path = archive(tmp_path / "z.zip", ["a"], b"\0" * (70 << 20))
     refused(tmp_path, path, "200 times its size")
     small = archive(tmp_path / "s.zip", ["a", "b"], b"\0" * 1000)
-    refused(tmp_path, small, "2,000 bytes; at most 1,500", most_bytes=1500)
+    refused(tmp_path, small, "<= 1,500 bytes", most_bytes=1500)
     refused(tmp_path, small, "holds 2 files; at most 1", most_files=1)
 
 
@@ -70,17 +70,17 @@ def test_an_archive_that_lies_about_its_size_is_refused(tmp_path):
     path = archive(tmp_path / "z.zip", ["a"], b"\0" * 5000)
     data = path.read_bytes().replace(struct.pack("<L", 5000), struct.pack("<L", 10))
     path.write_bytes(data)
-    refused(tmp_path, path, "no sound zip archive|larger unpacked than its directory declares")
+    refused(tmp_path, path, "not a valid zip archive|larger unpacked than its directory declares")
 
 
 def test_what_is_no_archive_is_refused(tmp_path):
     path = tmp_path / "z.zip"
     path.write_bytes(b"no zip")
-    refused(tmp_path, path, "no sound zip archive")
-    refused(tmp_path, archive(path, []), "no file in it")
+    refused(tmp_path, path, "not a valid zip archive")
+    refused(tmp_path, archive(path, []), "contains no file")
     whole = archive(path, ["a"], bytes(range(256)) * 100).read_bytes()
     path.write_bytes(whole[:40] + b"\xff" * 20 + whole[60:])
-    refused(tmp_path, path, "no sound zip archive")
+    refused(tmp_path, path, "not a valid zip archive")
     with pytest.raises(DataError, match="cannot be unpacked: No such file"):
         unpack_study(tmp_path / "nowhere.zip", tmp_path / "out")
 

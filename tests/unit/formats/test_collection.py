@@ -70,7 +70,7 @@ def test_images_are_documents_where_nothing_describes_them(folder):
         ("cats/1", "images/cats/1.jpg"),
     ]
     notes = " / ".join(found.notes)
-    assert "images/2.png gives the id 2 a second time; left out" in notes
+    assert "images/2.png has the same ID as another image, 2; left out" in notes
     assert "images/link.png is a link" in notes
     assert "images/notes.txt does not end in" in notes
 
@@ -88,7 +88,7 @@ def test_a_study_s_names_of_columns_are_known(folder):
 
 def test_a_list_is_no_text(folder):
     (folder / "documents.jsonl").write_text('{"doc_id": "d", "text": ["a"]}\n')
-    with pytest.raises(DataError, match="column text holds List"):
+    with pytest.raises(DataError, match="column text must be text"):
         read_collection(folder)
 
 
@@ -98,7 +98,7 @@ def test_wrong_folders(folder, tmp_path):
     with pytest.raises(DataError, match="is a file"):
         read_collection(folder / "topics.tsv")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="holds no collection"):
+    with pytest.raises(DataError, match="contains no collection"):
         read_collection(tmp_path / "empty")
 
 
@@ -112,7 +112,7 @@ def test_two_files_of_topics(folder):
     ("text", "error", "said"),
     [
         ("query_id\ttext\nq\tx\n", MissingColumns, "missing column title"),
-        ("query_id\ttitle\nq\tx\nq\ty\n", DuplicateRows, "line 3: q stands twice"),
+        ("query_id\ttitle\nq\tx\nq\ty\n", DuplicateRows, "line 3: q is a repeated query_id"),
         ("query_id\ttitle\n\tx\n", BadLine, "line 2: query_id is empty"),
     ],
 )

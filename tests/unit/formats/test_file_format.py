@@ -56,5 +56,5 @@ def test_formats_are_asked_in_order():
 
 def test_an_unknown_ending_of_a_table_is_refused(tmp_path):
     frame = Runs.from_dict({"q": {"a": 1.0}}).frame
-    with pytest.raises(BadSetting, match=r"the ending must be one of \.parquet \.jsonl.* \(got "):
+    with pytest.raises(BadSetting, match=r"ending.* Choose from \.parquet \.jsonl"):
         write_frame(frame, tmp_path / "table.xls")

@@ -62,12 +62,12 @@ def test_keep_going_names_what_cannot_be_read(folder):
     runs = read_run_files([folder], keep_going=True)
     assert "a" in runs.frame["run_id"].to_list()
     assert [note for note in runs.notes if "left out" in note and "zz.run, line 1" in note]
-    with pytest.raises(DataError, match="no run could be read: left out"):
+    with pytest.raises(DataError, match="No run file could be read: left out"):
         read_run_files([bad, folder / "nowhere"], keep_going=True)
 
 
 def test_what_is_no_run_file(tmp_path):
-    with pytest.raises(DataError, match=r"the folder has no \*\.run file"):
+    with pytest.raises(DataError, match=r"the folder contains no \*\.run file"):
         read_run_files([tmp_path])
     with pytest.raises(DataError, match="A run file name is empty"):
         read_run_files([""])

@@ -102,9 +102,9 @@ def test_codes_become_grades(read):
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        ("1 2 3\n1 0 2 3\n", 2, "4 fields"),
-        ("1 2 3\n\n1 3 0\n", 3, "code is '0'"),
-        ("1 2 x\n", 1, "code is 'x'"),
+        ("1 2 3\n1 0 2 3\n", 2, "must have 3 fields"),
+        ("1 2 3\n\n1 3 0\n", 3, "code must be"),
+        ("1 2 x\n", 1, "code must be"),
     ],
 )
 def test_wrong_codes(read, text, line, reason):

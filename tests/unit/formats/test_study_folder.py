@@ -96,21 +96,21 @@ def test_every_file_is_in_the_report(folder):
         "study.toml": (4, 0, ""),
         ".DS_Store": (0, 1, "is not a file of a collection"),
         "documents.jsonl": (4, 0, "unused columns: url; 1 document without text"),
-        "entities.nt": (1, 0, "1 blank node deeper than one level or named by nobody, with "
+        "entities.nt": (1, 0, "1 blank node deeper than one level or not referenced, with "
                         "1 triple, left out"),
         "gold.qrels": (1, 0, ""),
         "images/": (2, 0, "1 image described in documents"),
         "images/bad.svg": (0, 1, "does not end in .jpg .jpeg .png .gif .webp .bmp .tif .tiff "
                            ".avif"),
-        "images/cats/c2.png": (0, 1, "gives the id cats/c2 a second time"),
-        "images/link.png": (0, 1, "is a link or no plain file"),
+        "images/cats/c2.png": (0, 1, "has the same ID as another image, cats/c2"),
+        "images/link.png": (0, 1, "is a link or not a regular file"),
         "other/": (0, 1, "is not a folder of a collection"),
         "qrels/nist.qrels": (1, 0, ""),
         "qrels/other.txt": (1, 0, ""),
         "runs/a.run": (2, 0, ""),
         "runs/b.run.gz": (1, 0, ""),
-        "runs/bad.run": (0, 1, "runs/bad.run, line 1: has 3 fields, not the 6 of `query_id "
-                         "iteration doc_id rank score run_id`"),
+        "runs/bad.run": (0, 1, "runs/bad.run, line 1: must have 6 fields, `query_id "
+                         "iteration doc_id rank score run_id` (got 3)"),
         "runs/readme.md": (0, 1, "does not end in .run .tsv .jsonl .csv .parquet (.gz .xz .zst)"),
         "topics.tsv": (2, 0, "unused columns: notes"),
         "documents": (1, 0, "only in runs or qrels: IDs without text"),
@@ -208,9 +208,12 @@ RUN = Runs.from_dict({"q": {"d": 1.0}})
 @pytest.mark.parametrize(
     ("study", "said"),
     [
-        (with_runs({"r": Runs.from_dict({"q": {"a b": 1.0}})}), "TREC files cannot say"),
+        (with_runs({"r": Runs.from_dict({"q": {"a b": 1.0}})}), "which TREC files cannot store"),
         (with_runs({"r": Runs.from_dict({"q": {"d": 1.0}}, run_id="my run")}), "TREC files cannot"),
-        (with_runs(qrels={"r": Qrels.from_dict({"q 1": {"d": 1}})}), "TREC files cannot say"),
+        (
+            with_runs(qrels={"r": Qrels.from_dict({"q 1": {"d": 1}})}),
+            "which TREC files cannot store",
+        ),
         (with_runs({"A": RUN, "a": RUN}), "are the same file on some systems"),
         (with_runs({"../evil": RUN}), "cannot be the name of a file"),
         (with_runs({".hidden": RUN}), "cannot be the name of a file"),
@@ -308,9 +311,9 @@ def test_documents_may_be_html_by_the_settings(folder):
             "is not an image",
         ),
         ("documents.jsonl", '{"doc_id": "http://e/a", "text": "x"}', DataError, "twice"),
-        ("documents.jsonl", '{"doc_id": "a"', BadLine, "line 1: is no JSON"),
-        ("entities.nt", "x", BadLine, "line 1: is no triple"),
-        ("gold.qrels", "q 0 d", BadLine, "line 1: has 3 fields"),
+        ("documents.jsonl", '{"doc_id": "a"', BadLine, "line 1: is not valid JSON"),
+        ("entities.nt", "x", BadLine, "line 1: is not a triple"),
+        ("gold.qrels", "q 0 d", BadLine, "line 1: must have 4 fields"),
         ("study.toml", 'nmae = "x"', BadSetting, "Did you mean 'name'"),
     ],
 )
@@ -349,7 +352,7 @@ def test_runs_alone_are_a_study(tmp_path):
 def test_folders_that_are_none(tmp_path):
     with pytest.raises(DataError, match="no such folder"):
         read_study_folder(tmp_path / "x")
-    with pytest.raises(DataError, match="holds no collection"):
+    with pytest.raises(DataError, match="contains no collection"):
         read_study_folder(tmp_path)
     (tmp_path / "z.zip").write_bytes(b"")
     with pytest.raises(DataError, match="Unpack a zip archive first"):
@@ -385,7 +388,7 @@ def test_ir_datasets(monkeypatch):
         ("e", "", "words"),
     ]
     assert study.qrels["cranfield"].to_dict() == {"1": {"d": 2}}
-    with pytest.raises(DataError, match="no dataset of that name"):
+    with pytest.raises(DataError, match="no dataset with this name"):
         read_study_folder("irds:nope")
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises(MissingExtra, match=r"venire\[irds\]"):

@@ -80,7 +80,7 @@ def test_a_whole_sample_gives_the_plain_measures():
 def test_a_line_with_four_fields_among_five_is_refused(tmp_path):
     path = tmp_path / "sample.qrels"
     path.write_text("q 0 a 1 1\nq 0 b 1\n")
-    with pytest.raises(ValueError, match="4 fields, not the 5"):
+    with pytest.raises(ValueError, match="must have 5 fields"):
         Qrels.read(path)
 
 

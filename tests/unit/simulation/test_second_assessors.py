@@ -97,7 +97,7 @@ def test_what_cannot_be():
         SecondAssessor(keep={1: 1.5})
     with pytest.raises(BadSetting, match="`false_positives` must be between 0 and 1"):
         SecondAssessor(keep=1.0, false_positives=-0.1)
-    with pytest.raises(BadSetting, match="no rate for grade 1"):
+    with pytest.raises(BadSetting, match="no probability for grade 1"):
         simulate_substitution(QRELS, RUNS, SecondAssessor(keep={2: 0.5}))
     with pytest.raises(UnknownName, match="good"):
         simulate_substitution(QRELS, RUNS, SecondAssessor(keep=1.0, favour="goood"))

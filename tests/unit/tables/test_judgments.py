@@ -152,7 +152,7 @@ def test_the_whole_scale_is_kept_where_a_grade_never_occurs():
 
 @pytest.mark.parametrize("label", ["good", "", None, float("nan"), float("inf"), "1,5", "0x1"])
 def test_a_label_that_is_no_number_is_refused_with_its_row(label):
-    with pytest.raises(DataError, match="row 1: label is"):
+    with pytest.raises(DataError, match=r"row 1: label (must be a finite number|is empty)"):
         Judgments.of(
             data(
                 label=pl.Series([0, label, 1], dtype=pl.Object).map_elements(
@@ -163,7 +163,7 @@ def test_a_label_that_is_no_number_is_refused_with_its_row(label):
 
 
 def test_nan_in_a_number_column_is_refused_with_its_row():
-    with pytest.raises(DataError, match="row 1: label is"):
+    with pytest.raises(DataError, match=r"row 1: label (must be a finite number|is empty)"):
         Judgments.of(data(label=[0.0, float("nan"), 1.0]))
 
 
@@ -272,7 +272,7 @@ def test_seconds_missing_in_pandas_are_empty():
 
 
 def test_seconds_that_are_no_number_are_refused():
-    with pytest.raises(DataError, match="row 2: seconds is 'long'"):
+    with pytest.raises(DataError, match="row 2: seconds must be a finite number"):
         Judgments.of(data(seconds=["1", "", "long"]))
 
 

@@ -60,7 +60,7 @@ def test_decimal_grades_are_kept():
 
 @pytest.mark.parametrize("grade", ["high", "", "nan", "inf", None])
 def test_a_grade_that_is_no_number_is_refused_with_its_row(grade):
-    with pytest.raises(DataError, match="row 1: relevance is"):
+    with pytest.raises(DataError, match=r"row 1: relevance (must be a finite number|is empty)"):
         Qrels.of({**BASE, "relevance": ["1", grade, "0"]})
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from venire.errors import BadLine, MissingColumns
-from venire.formats.delimited import sniff
+from venire.formats.delimited import detect_delimiter
 from venire.formats.source import read_bytes
 from venire.server.platforms.base import Assignment, Platform
 from venire.server.platforms.registry import recognise_platform
@@ -127,7 +127,9 @@ def read_rows(path: str) -> tuple[list[str], Rows]:
     head = text.split("\n", 1)[0]
     limit = csv.field_size_limit(sys.maxsize)
     try:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=sniff(head), strict=True)
+        reader = csv.reader(
+            io.StringIO(text, newline=""), delimiter=detect_delimiter(head), strict=True
+        )
         try:
             return _parse_rows(reader, path)
         except csv.Error as error:

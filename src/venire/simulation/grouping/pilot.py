@@ -131,7 +131,10 @@ def measure_pilot(judgments: Judgments, truth: Qrels, *, relevant_from: float = 
     """
     frame = judgments.frame.join(truth.frame.select(*PAIR, "relevance"), on=PAIR, how="inner")
     if frame.is_empty():
-        raise NoOverlap("the truth names no pair that the pilot judged; are the ids the same?")
+        raise NoOverlap(
+            "The truth and the judgments share no pair",
+            hint="Use the same query and document IDs in both.",
+        )
     if "seconds" not in frame.columns:
         frame = frame.with_columns(pl.lit(None, pl.Float64).alias("seconds"))
     timed = pl.col("seconds") > 0
