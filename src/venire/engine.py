@@ -56,23 +56,23 @@ class Threads:
 
     Parameters
     ----------
-    workers : int, optional
+    threads : int, optional
         Number of threads; the number of processors by default.
     """
 
-    def __init__(self, workers: int | None = None) -> None:
-        if workers is not None and workers < 1:
-            raise BadSetting(f"must be >= 1 (got {workers})", argument="workers", value=workers)
-        self.workers = workers or os.cpu_count() or 1
+    def __init__(self, threads: int | None = None) -> None:
+        if threads is not None and threads < 1:
+            raise BadSetting(f"must be >= 1 (got {threads})", argument="threads", value=threads)
+        self.threads = threads or os.cpu_count() or 1
         self._pool: ThreadPoolExecutor | None = None
 
     def map(self, function: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         """Yield the results in the order of the items while threads work ahead."""
         work = list(items)
-        if self.workers == 1 or len(work) < 2 or getattr(_worker, "stop", None) is not None:
+        if self.threads == 1 or len(work) < 2 or getattr(_worker, "stop", None) is not None:
             return map(function, work)
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="venire")
+            self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="venire")
         return _map_in_order(self._pool, function, work)
 
 

@@ -95,6 +95,10 @@ class MissingColumns(DataError):
         The file or table.
     renamed : bool
         Whether the reader can be told that a column has another name.
+    column : str
+        Venire's name of the first missing column.
+    mapping : str
+        Argument that maps column names; empty where there is none.
     """
 
     code = "missing-columns"
@@ -106,26 +110,40 @@ class MissingColumns(DataError):
         where: str = "",
         *,
         renamed: bool = True,
+        column: str = "",
+        mapping: str = "columns",
         hint: str = "",
     ) -> None:
         self.missing = tuple(missing)
         self.present = tuple(present)
         self.where = where
-        self.renamed = renamed and not hint
+        self.renamed = renamed and bool(mapping) and not hint
+        self.column = column or self.missing[0]
+        self.mapping = mapping if self.renamed else ""
         prefix = f"{where}: " if where else ""
         plural = "s" if len(self.missing) > 1 else ""
         if not hint:
             hint = (
-                "Map column names with `columns={'query_id': ...}`; ':all' as a name puts that "
-                "text in every row."
-                if renamed
-                else "Name the columns so in the file."
+                f"Map column names with `{mapping}={{'{self.column}': 'NAME'}}`{self.constant}."
+                if self.renamed
+                else "Rename the columns in the file."
             )
         super().__init__(
             f"{prefix}missing column{plural} {', '.join(self.missing)} "
             f"(columns: {', '.join(self.present) or 'none'})",
             hint=hint,
         )
+
+    @property
+    def constant(self) -> str:
+        """How to do without a column of ids, for hints; empty for other columns."""
+        is_id = self.column.endswith("_id")
+        return "; ':all' as a name puts the text all in every row" if is_id else ""
+
+    def with_mapping(self, argument: str) -> MissingColumns:
+        """Return the error for a caller whose argument that maps columns has another name."""
+        names = (self.missing, self.present, self.where)
+        return MissingColumns(*names, column=self.column, mapping=argument)
 
 
 class BadLine(DataError):
@@ -214,6 +232,35 @@ class UnknownLabel(BadLine):
         )
 
 
+class WordLabel(BadLine):
+    """A label that is a word where numbers are expected: the scale is not known.
+
+    Attributes
+    ----------
+    label, words : str, tuple of str
+        The first such label, and all of them.
+    has_numbers : bool
+        Whether other labels are numbers.
+    """
+
+    code = "word-label"
+
+    def __init__(
+        self, words: Sequence[str], path: str, line: int | None, *, has_numbers: bool
+    ) -> None:
+        self.label = words[0]
+        self.words = tuple(words)
+        self.has_numbers = has_numbers
+        hint = (
+            f"Leave it out with `drop_labels=[{self.label!r}]`, or pass the whole `scale`."
+            if has_numbers
+            else f'Pass them worst first, for example `scale="{",".join(self.words)}"`.'
+        )
+        super().__init__(
+            path, line, f"label must be a finite number (got {self.label!r})", hint=hint
+        )
+
+
 class BadImage(DataError):
     """An image that cannot be opened, or is too large to be.
 
@@ -254,16 +301,21 @@ class UnknownName(VenireError, LookupError):
 
     code = "unknown-name"
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, nearest: str = "") -> None:
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
-        self.nearest = next(
-            iter(difflib.get_close_matches(str(name), self.known, n=1, cutoff=0.5)), ""
-        )
+        self.nearest = nearest or _find_nearest(str(name), self.known)
         choices = f"Choose from {', '.join(self.known)}." if self.known else "There are none."
         question = f" Did you mean {self.nearest!r}?" if self.nearest else ""
         super().__init__(f"Unknown {kind} {name!r}. {choices}{question}")
+
+
+def _find_nearest(name: str, known: Sequence[str]) -> str:
+    """Return the known name that is spelt most like a name; upper case does not matter."""
+    by_lower = {other.lower(): other for other in reversed(known)}
+    nearest = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return by_lower[nearest[0]] if nearest else ""
 
 
 class BadSetting(VenireError, ValueError):

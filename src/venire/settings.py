@@ -22,11 +22,12 @@ import dataclasses
 import numbers
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
 
+from venire import value_types
 from venire.errors import BadSetting, UnknownName
 
 _RULE = "venire.rule"
@@ -146,7 +147,7 @@ def check_value(rule: Rule, value: Any) -> None:
     """
     if value is None and rule.optional:
         return
-    if not _has_type(rule.type, value):
+    if not value_types.has_type(rule.type, value):
         raise BadSetting(
             f"must be {describe_type(rule)} (got {value!r:.80})", argument=rule.name, value=value
         )
@@ -167,45 +168,15 @@ def _is_in_range(rule: Rule, value: Any) -> bool:
     )
 
 
-_TYPES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-_ELEMENTS = {int: "whole numbers", float: "numbers", str: "texts", list: "lists", dict: "tables"}
-
-
 def describe_type(rule: Rule) -> str:
     """Return what a value must be, in words, with its range."""
-    origin = typing.get_origin(rule.type) or rule.type
-    if origin in (types.UnionType, typing.Union):
-        members = [_describe_member(member) for member in typing.get_args(rule.type)]
-        members = [member for member in members if member]
-        return " or ".join([*members, "null"] if rule.optional else members)
-    words = _TYPES.get(rule.type) or {list: "a list", tuple: "a list", dict: "a table"}.get(
-        origin, getattr(origin, "__name__", str(origin))
-    )
-    if origin in (list, tuple, dict):
-        elements = _describe_elements(rule.type)
-        words = f"{words} of {elements}" if elements else words
+    words = value_types.describe_type(rule.type, "null")
     bounds = describe_range(rule)
     if rule.type in (int, float) and bounds:
         words = f"{words} {bounds}"
-    return f"{words} or null" if rule.optional else words
-
-
-def _describe_member(kind: Any) -> str:
-    """Return one type of several in words; "" for None."""
-    if kind is type(None):
-        return ""
-    return _TYPES.get(kind) or f"a {getattr(kind, '__name__', str(kind))}"
-
-
-def _describe_elements(kind: Any) -> str:
-    """Return the elements of a list, or the values of a table, in the plural; "" if of any type."""
-    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-    element = (arguments[1:] if origin is dict else arguments)[:1]
-    if not element:
-        return ""
-    name = _ELEMENTS.get(typing.get_origin(element[0]) or element[0], "")
-    inner = _describe_elements(element[0])
-    return f"{name} of {inner}" if name and inner else name
+    if rule.optional and not value_types.has_type(rule.type, None):
+        words = f"{words} or null"
+    return words
 
 
 def describe_range(rule: Rule) -> str:
@@ -220,34 +191,6 @@ def describe_range(rule: Rule) -> str:
 
 def _write_number(number: float) -> str:
     return f"{number:,}" if isinstance(number, int) else f"{number:,g}"
-
-
-def _has_type(kind: Any, value: Any) -> bool:
-    origin = typing.get_origin(kind) or kind
-    if origin in (types.UnionType, typing.Union):
-        return any(_has_type(member, value) for member in typing.get_args(kind))
-    if origin is Any or not isinstance(origin, type):
-        return True
-    if origin is bool or isinstance(value, bool):
-        return origin is bool and isinstance(value, bool)
-    if origin in (int, float):
-        # The abstract types, so that numbers of numpy are taken too.
-        return isinstance(value, numbers.Integral if origin is int else numbers.Real)
-    if origin in (list, tuple):
-        return isinstance(value, list | tuple) and _have_types(typing.get_args(kind), value)
-    if origin is dict and isinstance(value, dict):
-        key, element = typing.get_args(kind) or (Any, Any)
-        return all(_has_type(key, k) and _has_type(element, v) for k, v in value.items())
-    return isinstance(value, origin)
-
-
-def _have_types(kinds: tuple[Any, ...], values: Sequence[Any]) -> bool:
-    """Tell whether the elements of a list or tuple have the types of its annotation."""
-    if not kinds:
-        return True
-    if len(kinds) == 1 or kinds[1] is Ellipsis:
-        return all(_has_type(kinds[0], value) for value in values)
-    return len(kinds) == len(values) and all(map(_has_type, kinds, values))
 
 
 class Settings:

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import venire
-from venire.errors import BadSetting, DataError
+from venire.errors import BadSetting, DataError, MissingColumns, WordLabel
 
 LABELS = {
     "query_id": ["q1"] * 4 + ["q2"] * 4,
@@ -117,5 +117,38 @@ def test_errors_name_arguments():
         venire.trust(QRELS, GOOD, scale="0,1")
     with pytest.raises(BadSetting, match="`runs` must name at least one file"):
         venire.evaluate(QRELS, [])
-    with pytest.raises(DataError, match="no report of a dict"):
+    with pytest.raises(DataError, match="no report for a dict"):
         venire.write_report({}, "out")
+
+
+def test_qrels_of_beir_need_no_option_and_others_a_mapping(folder, runs):
+    expected = venire.evaluate(QRELS, runs, "AP").rows
+    lines = ["{}\t{}\t{}", "q1\ta\t1", "q1\tb\t0", "q2\ta\t1", "q2\tb\t0", ""]
+    beir, other = folder / "beir.tsv", folder / "other.tsv"
+    beir.write_text("\n".join(lines).format("query-id", "corpus-id", "score"))
+    other.write_text("\n".join(lines).format("topic", "doc_id", "grade"))
+    columns = {"query_id": "topic", "relevance": "grade"}
+    assert venire.evaluate(beir, runs, "AP").rows == expected
+    assert venire.evaluate(other, runs, "AP", columns=columns).rows == expected
+    assert venire.compare(other, runs, columns="query_id=topic,relevance=grade").rows
+    assert venire.pool(runs, qrels=other, columns=columns).rows[0]["relevant"] == 2
+    with pytest.raises(MissingColumns, match=r"Map column names with `columns=\{'query_id'"):
+        venire.evaluate(other, runs)
+    with pytest.raises(MissingColumns, match=r"`qrels_columns=\{'query_id'"):
+        venire.trust(other, runs)
+    with pytest.raises(MissingColumns, match=r"\. Rename the columns in the file\."):
+        venire.simulate_pools(other, runs)
+    with pytest.raises(BadSetting, match="`columns` is for files and dataframes"):
+        venire.evaluate(venire.Qrels.from_dict(QRELS), runs, columns=columns)
+
+
+def test_words_as_labels_and_folders_without_probabilities_say_what_to_pass(folder):
+    words = LABELS | {"label": ["good", "bad"] * 4}
+    with pytest.raises(WordLabel, match=r'Pass them worst first, for example `scale="good,bad"`'):
+        venire.aggregate(words)
+    mixed = LABELS | {"label": ["1", "n/a"] * 4}
+    with pytest.raises(WordLabel, match=r"Leave it out with `drop_labels=\['n/a'\]`"):
+        venire.aggregate(mixed)
+    with pytest.raises(DataError, match=r"has no items\.parquet") as caught:
+        venire.evaluate(QRELS, GOOD, posterior=folder)
+    assert caught.value.code == "no-grade-probabilities"

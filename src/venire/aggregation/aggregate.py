@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,10 +13,11 @@ from venire.aggregation.calibration import calibrate as calibrate_posterior
 from venire.aggregation.check.truth import Truth, score_against_gold
 from venire.aggregation.posterior import Posterior
 from venire.aggregation.registry import DEFAULT, select_models
+from venire.arguments import check_arguments
 from venire.engine import Threads
 from venire.errors import BadSetting
 from venire.formats.load import JudgmentsLike, QrelsLike, load_judgments, load_qrels
-from venire.formats.reading_options import ReadingOptions
+from venire.formats.reading_options import Labels, ReadingOptions
 from venire.progress import Progress, silent
 from venire.settings import check_seed
 from venire.tables.judgments import Judgments
@@ -103,6 +104,7 @@ class Aggregation:
         return rows
 
 
+@check_arguments
 def aggregate(
     judgments: JudgmentsLike,
     model: str = DEFAULT,
@@ -110,7 +112,7 @@ def aggregate(
     settings: Mapping[str, Any] | None = None,
     columns: Mapping[str, str] | str | None = None,
     scale: Scale | str | None = None,
-    drop_labels: Iterable[object] = (),
+    drop_labels: Labels = (),
     repeats: str | None = None,
     gold: QrelsLike | None = None,
     gold_columns: Mapping[str, str] | str | None = None,
@@ -212,7 +214,7 @@ def _load_gold(
     if gold_column is not None:
         return table.gold(gold_column)
     if gold is not None:
-        return load_qrels(gold, columns=columns, argument="gold_columns")
+        return load_qrels(gold, columns=columns, mapping="gold_columns")
     return None
 
 

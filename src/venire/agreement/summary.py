@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
@@ -17,10 +17,11 @@ from venire.agreement.figures import OF_RELEVANCE, Figures, of_two, reasons
 from venire.agreement.fleiss import formula
 from venire.agreement.interpretation import sentence, warnings
 from venire.agreement.value import Value, why
+from venire.arguments import check_arguments
 from venire.arrays import Floats
 from venire.errors import BadSetting
 from venire.formats.load import JudgmentsLike, load_judgments
-from venire.formats.reading_options import ReadingOptions
+from venire.formats.reading_options import Labels, ReadingOptions
 from venire.settings import check_seed
 from venire.tables.judgments import KEY, Judgments
 from venire.tables.scale import Scale
@@ -103,12 +104,13 @@ class Agreement:
         )
 
 
+@check_arguments
 def measure_agreement(
     judgments: JudgmentsLike,
     *,
     columns: Mapping[str, str] | str | None = None,
     scale: Scale | str | None = None,
-    drop_labels: Iterable[object] = (),
+    drop_labels: Labels = (),
     repeats: str | None = None,
     relevant_from: float | str | None = None,
     bootstrap: int = 1000,

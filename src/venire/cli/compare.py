@@ -16,6 +16,7 @@ from venire.cli.shared.options import (
     SEED,
     TIES,
     TOPICS,
+    qrels_columns,
 )
 from venire.cli.shared.output import FORMAT, emit
 
@@ -24,6 +25,7 @@ from venire.cli.shared.output import FORMAT, emit
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @MEASURES
+@qrels_columns()
 @TOPICS
 @TIES
 @click.option(
@@ -62,6 +64,7 @@ def command(
             "qrels": qrels,
             "runs": list(runs),
             "measures": [str(measure) for measure in result.scores.measures],
+            "columns": options["columns"],
             "topics": options["topics"],
             "ties": options["ties"],
             "permutations": options["permutations"],

@@ -16,6 +16,7 @@ from venire.cli.shared.options import (
     SEED,
     TIES,
     TOPICS,
+    qrels_columns,
 )
 from venire.cli.shared.output import FORMAT, emit
 
@@ -24,6 +25,7 @@ from venire.cli.shared.output import FORMAT, emit
 @click.argument("qrels")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @MEASURES
+@qrels_columns()
 @click.option("--by-topic", is_flag=True, help="Print one row per run and topic, not the average.")
 @TOPICS
 @TIES
@@ -56,6 +58,7 @@ def command(
             "qrels": qrels,
             "runs": list(runs),
             "measures": list(result.measures),
+            "columns": options["columns"],
             "topics": options["topics"],
             "ties": options["ties"],
             "posterior": options["posterior"],

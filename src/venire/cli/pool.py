@@ -7,7 +7,14 @@ from typing import Any
 import click
 
 import venire
-from venire.cli.shared.options import SEED, TIES, join_numbers, read_numbers, read_settings
+from venire.cli.shared.options import (
+    SEED,
+    TIES,
+    join_numbers,
+    qrels_columns,
+    read_numbers,
+    read_settings,
+)
 from venire.cli.shared.output import FORMAT, emit
 from venire.errors import BadSetting
 from venire.pooling.fused import FUSIONS
@@ -73,6 +80,7 @@ from venire.tables.schema import express
     "replayed on them.",
 )
 @click.option("--judged", metavar="QRELS", help="Judgments so far, for adaptive strategies.")
+@qrels_columns(of="--qrels and --judged")
 @click.option(
     "--relevant-from", type=float, default=1, show_default=True, help="Smallest relevant grade."
 )
@@ -126,6 +134,7 @@ def command(
             "strategy": options["strategy"],
             **pool.settings,
             "depth": join_numbers(depth),
+            "columns": options["columns"],
             "ties": options["ties"],
             "relevant_from": options["relevant_from"],
             "biased": pool.biased,

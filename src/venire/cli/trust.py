@@ -17,6 +17,7 @@ from venire.cli.shared.options import (
     TIES,
     TOPICS,
     output_folder,
+    qrels_columns,
     reading,
 )
 from venire.cli.shared.output import FORMAT, emit, write_folder
@@ -29,7 +30,7 @@ RISK_COLUMNS = ("risk", "verdict", "number", "reason")
 """Columns of the table; one risk per line must fit a screen."""
 CAMPAIGN_OPTIONS = ("study", "database", "model", "pairs", "relevant_from")
 """Options that only --campaign has."""
-RANKING_OPTIONS = ("judgments", "posterior", "draws", "depth", "groups")
+RANKING_OPTIONS = ("qrels_columns", "judgments", "posterior", "draws", "depth", "groups")
 """Options that --campaign does not have."""
 
 
@@ -66,6 +67,7 @@ RANKING_OPTIONS = ("judgments", "posterior", "draws", "depth", "groups")
 @click.option(
     "--relevant-from", type=int, help="Smallest relevant grade, for the agreement of campaigns."
 )
+@qrels_columns("--qrels-columns")
 @click.option(
     "--judgments",
     metavar="FILE",
@@ -122,7 +124,11 @@ def command(
     annotators instead: one row per measure and two groups.
     """
     if campaigns:
-        _refuse(options, ("judgments", "posterior", "groups"), "cannot be used with --campaign")
+        _refuse(
+            options,
+            ("qrels_columns", "judgments", "posterior", "groups"),
+            "cannot be used with --campaign",
+        )
         shared = {name: value for name, value in options.items() if name not in RANKING_OPTIONS}
         paths = runs if qrels is None else (qrels, *runs)
         compare_campaigns(campaigns, paths, measures, output=output, form=form, **shared)
@@ -147,6 +153,7 @@ def command(
         settings={
             "qrels": qrels,
             "runs": list(runs),
+            "qrels_columns": options["qrels_columns"],
             "judgments": judgments,
             "columns": options["columns"],
             "scale": options["scale"],

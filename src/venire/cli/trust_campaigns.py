@@ -8,6 +8,7 @@ import venire
 from venire.cli.shared.database import open_store
 from venire.cli.shared.output import emit, write_folder
 from venire.errors import BadSetting
+from venire.reliability.repeatability import MEASURES
 
 if TYPE_CHECKING:
     from venire.reliability.repeatability import Group
@@ -34,7 +35,7 @@ def compare_campaigns(
         ranked, notes = _load_study(groups, runs, study, database, options["model"])
     if relevant_from is not None:
         options["relevant_from"] = relevant_from
-    result = venire.measure_repeatability(groups, ranked, measures, **options)
+    result = venire.measure_repeatability(groups, ranked, measures or MEASURES, **options)
     emit(
         "trust",
         result.orders,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import polars as pl
 
+from venire.arguments import check_arguments
 from venire.errors import BadSetting
 from venire.evaluation.grade_probabilities import GradeProbabilitiesLike, load_grade_probabilities
 from venire.evaluation.paired_tests import Comparison, compare_systems
 from venire.evaluation.score import Scores, score_runs
 from venire.evaluation.uncertain import Draws, draw_scores
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
+from venire.measures import MeasuresLike, list_measures
 from venire.settings import check_seed
 from venire.tables.runs import Runs
 
@@ -64,11 +66,13 @@ class Comparisons:
         return pl.DataFrame(self.rows, infer_schema_length=None)
 
 
+@check_arguments
 def compare(
     qrels: QrelsLike,
     runs: RunsLike,
-    measures: str | Sequence[str] = MEASURES,
+    measures: MeasuresLike | None = MEASURES,
     *,
+    columns: Mapping[str, str] | str | None = None,
     topics: str = "qrels",
     ties: str = "trec",
     permutations: int = 10_000,
@@ -86,8 +90,11 @@ def compare(
     qrels : Qrels, path, dataframe, or ``{query_id: {doc_id: relevance}}``
     runs : Runs, path, list of paths, or dataframe
         Two runs or more. A folder stands for the ``*.run`` files in it.
-    measures : str or sequence of str
+    measures : str, Measure, or sequence of these
         Measures as ir_measures spells them.
+    columns : mapping or str, optional
+        Venire's column names to those of the qrels: ``{"doc_id": "corpus"}``. The columns of BEIR
+        (``query-id, corpus-id, score``) are known.
     topics : "qrels" or "run"
         Average over all topics of the qrels (a missing one counts 0), or over those of a run.
     ties : "trec", "docid-ascending" or "file-order"
@@ -112,8 +119,8 @@ def compare(
         Input that cannot be used; see the reference page "Errors".
     """
     check_seed(seed)
-    names = (measures,) if isinstance(measures, str) else tuple(measures) or MEASURES
-    graded = load_qrels(qrels)
+    names = list_measures(measures, MEASURES)
+    graded = load_qrels(qrels, columns=columns, mapping="columns")
     table = load_runs(runs, keep_going=keep_going)
     _refuse_single(table)
     scores = score_runs(graded, table, names, topics=topics, ties=ties)

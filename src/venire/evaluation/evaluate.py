@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from venire.arguments import check_arguments
 from venire.arrays import Floats
 from venire.errors import BadSetting
 from venire.evaluation.fallback import evaluate_elsewhere, split
@@ -16,7 +17,7 @@ from venire.evaluation.sampled import sampling_error
 from venire.evaluation.score import Scores, score_runs
 from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
-from venire.measures import Measure
+from venire.measures import Measure, MeasuresLike, list_measures
 from venire.measures.family import list_estimates
 from venire.settings import check_seed
 from venire.tables.qrels import Qrels
@@ -52,11 +53,13 @@ class Evaluation:
         return self.frame.to_dicts()
 
 
+@check_arguments
 def evaluate(
     qrels: QrelsLike,
     runs: RunsLike,
-    measures: str | Sequence[str] = MEASURES,
+    measures: MeasuresLike | None = MEASURES,
     *,
+    columns: Mapping[str, str] | str | None = None,
     by_topic: bool = False,
     topics: str = "qrels",
     ties: str = "trec",
@@ -73,8 +76,11 @@ def evaluate(
     qrels : Qrels, path, dataframe, or ``{query_id: {doc_id: relevance}}``
     runs : Runs, path, list of paths, dataframe, or ``{query_id: {doc_id: score}}``
         A folder stands for the ``*.run`` files in it.
-    measures : str or sequence of str
+    measures : str, Measure, or sequence of these
         Measures as ir_measures spells them: ``AP``, ``nDCG@10``, ``P(rel=2)@5``.
+    columns : mapping or str, optional
+        Venire's column names to those of the qrels: ``{"doc_id": "corpus"}``. The columns of BEIR
+        (``query-id, corpus-id, score``) are known.
     by_topic : bool
         Whether to return one row per run and topic instead of averages.
     topics : "qrels" or "run"
@@ -104,10 +110,9 @@ def evaluate(
     [{'run_id': 'run', 'RR': 0.5, 'P@1': 0.0}]
     """
     check_seed(seed)
-    names = (measures,) if isinstance(measures, str) else tuple(measures) or MEASURES
-    own_measures, other_measures = split(names)
+    own_measures, other_measures = split(list_measures(measures, MEASURES))
     _refuse_combinations(by_topic, posterior is not None, sampling_intervals)
-    graded = load_qrels(qrels)
+    graded = load_qrels(qrels, columns=columns, mapping="columns")
     table = load_runs(runs, keep_going=keep_going)
     scores = score_runs(graded, table, own_measures or ["NumRet"], topics=topics, ties=ties)
     frame = scores.by_topic if by_topic else scores.frame

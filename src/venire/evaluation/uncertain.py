@@ -17,6 +17,9 @@ from venire.measures import Measure
 from venire.tables.runs import Runs
 from venire.tables.schema import PAIR
 
+_NO_PROBABILITIES = "no-grade-probabilities"
+_HINT = "Pass the folder that `venire.write_report` wrote for an aggregation."
+
 
 @dataclass(frozen=True)
 class GradeProbabilities:
@@ -40,7 +43,7 @@ class GradeProbabilities:
 
         Raises
         ------
-        BadLine
+        DataError
             A file without grade probabilities.
         """
         from venire.formats import read_frame
@@ -50,6 +53,10 @@ class GradeProbabilities:
         file = Path(path)
         if file.is_dir():
             file = file / "items.parquet"
+            if not file.exists():
+                raise DataError(
+                    f"{path}: the folder has no items.parquet", hint=_HINT, code=_NO_PROBABILITIES
+                )
         frame, _ = read_frame(file)
         return cls.of(frame, str(file))
 
@@ -61,7 +68,7 @@ class GradeProbabilities:
 
         Raises
         ------
-        BadLine
+        DataError
             A table without grade probabilities.
         """
         columns = [
@@ -69,11 +76,8 @@ class GradeProbabilities:
         ]
         missing = [column for column in PAIR if column not in frame.columns]
         if missing or not columns:
-            raise BadLine(
-                name,
-                None,
-                "has no grade probabilities",
-                hint="Use the output folder of an aggregation, or its items.parquet.",
+            raise DataError(
+                f"{name}: has no grade probabilities", hint=_HINT, code=_NO_PROBABILITIES
             )
         try:
             grades = np.array([int(float(column[2:-1])) for column in columns], np.int64)

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from venire.arguments import check_arguments
 from venire.errors import DataError, DuplicateRows, MissingColumns, MissingExtra
 from venire.formats import read_frame, read_qrels
 from venire.formats.run_files import read_run_files
@@ -59,6 +60,7 @@ class Collection:
         return read_collection(folder)
 
 
+@check_arguments
 def read_collection(folder: str | Path) -> Collection:
     """Read a folder in Venire's layout, or Cranfield as it is distributed.
 

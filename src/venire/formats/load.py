@@ -2,26 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import Annotated, Any, TypeAlias, TypeGuard
 
-from venire.errors import BadSetting
+import polars as pl
+
+from venire.errors import BadSetting, MissingColumns
 from venire.formats import read_judgments, read_qrels, require_rows
 from venire.formats.collection import Collection, read_collection
 from venire.formats.reading_options import ReadingOptions, parse_columns
 from venire.formats.run_files import read_run_files
+from venire.tables import boundary
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
 PathLike: TypeAlias = str | Path
-JudgmentsLike: TypeAlias = Judgments | PathLike | Any
+
+
+@dataclass(frozen=True)
+class TableType:
+    """What an argument that holds a table may be; see :func:`venire.value_types.has_type`.
+
+    Parameters
+    ----------
+    table : type
+        Venire's own table.
+    has_paths : bool
+        Whether a list of paths is allowed too.
+    others : tuple of type
+        Other types that are allowed.
+    """
+
+    table: type
+    has_paths: bool = False
+    others: tuple[type, ...] = ()
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is the table, a path, a dataframe or a mapping."""
+        if isinstance(value, (self.table, *self.others, str, Path)):
+            return True
+        if self.has_paths and isinstance(value, list | tuple | set | frozenset):
+            return all(map(is_path, value))
+        return boundary.is_dataframe(value)
+
+    @property
+    def words(self) -> str:
+        """What is allowed, for errors."""
+        paths = "a path, a list of paths" if self.has_paths else "a path"
+        names = ", ".join(kind.__name__ for kind in (self.table, *self.others))
+        return f"{names}, {paths}, a dataframe or a mapping"
+
+    def advise(self, value: object) -> str:
+        """Return what to pass instead of an object that has such a table; "" for others."""
+        name = self.table.__name__.lower()
+        part = getattr(value, name, None)
+        if isinstance(part, Mapping):
+            return f"Pass one of its `{name}`: {', '.join(map(str, part)) or 'it has none'}."
+        if callable(part):
+            return f"Pass its `{name}()`."
+        return f"Pass its `{name}`." if isinstance(part, self.table) else ""
+
+
+JudgmentsLike: TypeAlias = Annotated[Any, TableType(Judgments)]
 """Judgments, the path of a file, or a dataframe (pandas, polars, pyarrow, DuckDB, a mapping)."""
-QrelsLike: TypeAlias = Qrels | PathLike | Any
+QrelsLike: TypeAlias = Annotated[Any, TableType(Qrels)]
 """Qrels, the path of a file, a dataframe, or ``{query_id: {doc_id: relevance}}``."""
-RunsLike: TypeAlias = Runs | PathLike | Iterable[PathLike] | Any
+RunsLike: TypeAlias = Annotated[Any, TableType(Runs, has_paths=True)]
 """Runs, a file, a folder of ``*.run`` files, a list of these, a dataframe, or a mapping."""
+FrameLike: TypeAlias = Annotated[Any, TableType(pl.DataFrame)]
+"""A path or a dataframe."""
 CollectionLike: TypeAlias = Collection | PathLike
 """A collection, or the path of its folder."""
 
@@ -36,6 +89,7 @@ def load_judgments(
     options: ReadingOptions | None = None,
     *,
     default_repeats: str | None = None,
+    mapping: str = "columns",
 ) -> Judgments:
     """Return judgments; a file or dataframe without judgments is an error.
 
@@ -46,6 +100,8 @@ def load_judgments(
         How a file or a dataframe is read.
     default_repeats : str, optional
         Value of ``repeats`` if the options do not set it.
+    mapping : str
+        The caller's argument that maps column names; empty where there is none.
 
     Raises
     ------
@@ -62,9 +118,19 @@ def load_judgments(
         return source
     arguments = options.to_arguments()
     arguments["repeats"] = options.repeats or default_repeats
-    if is_path(source):
-        return require_rows(read_judgments(source, **arguments), str(source))
-    return require_rows(Judgments.of(source, **arguments), "judgments")
+    with _name_mapping(mapping):
+        if is_path(source):
+            return require_rows(read_judgments(source, **arguments), str(source))
+        return require_rows(Judgments.of(source, **arguments), "judgments")
+
+
+@contextmanager
+def _name_mapping(argument: str) -> Iterator[None]:
+    """Name the caller's argument that maps column names in the error about missing columns."""
+    try:
+        yield
+    except MissingColumns as error:
+        raise error.with_mapping(argument) from None
 
 
 def refuse_options(options: ReadingOptions, reason: str, code: str | None = None) -> None:
@@ -81,7 +147,7 @@ def load_qrels(
     source: QrelsLike,
     *,
     columns: Mapping[str, str] | str | None = None,
-    argument: str = "columns",
+    mapping: str = "",
     allow_empty: bool = False,
 ) -> Qrels:
     """Return qrels.
@@ -91,20 +157,27 @@ def load_qrels(
     source : Qrels, path, dataframe, or ``{query_id: {doc_id: relevance}}``
     columns : mapping or str, optional
         Maps Venire's column names to those of the file or dataframe.
-    argument : str
-        Name of the argument in errors.
+    mapping : str
+        The caller's argument that maps column names, for errors; empty where there is none.
     allow_empty : bool
         Whether qrels without judged pairs are allowed.
     """
-    names = parse_columns(columns, argument) or None
-    if isinstance(source, Qrels):
-        qrels = source
-    elif is_path(source):
-        qrels = read_qrels(source, columns=names)
-    elif _is_nested(source):
-        qrels = Qrels.from_dict(source)
-    else:
-        qrels = Qrels.of(source, columns=names)
+    names = parse_columns(columns, mapping) or None
+    with _name_mapping(mapping):
+        if isinstance(source, Qrels):
+            if names:
+                raise BadSetting(
+                    "is for files and dataframes; these qrels are a table already",
+                    argument=mapping,
+                    value=columns,
+                )
+            qrels = source
+        elif is_path(source):
+            qrels = read_qrels(source, columns=names)
+        elif _is_nested(source):
+            qrels = Qrels.from_dict(source)
+        else:
+            qrels = Qrels.of(source, columns=names)
     if allow_empty:
         return qrels
     return qrels.require_rows(str(source) if is_path(source) else "qrels")
@@ -122,15 +195,16 @@ def load_runs(source: RunsLike, *, keep_going: bool = False) -> Runs:
     """
     if isinstance(source, Runs):
         return source
-    if is_path(source):
-        return read_run_files([source], keep_going=keep_going)
-    if isinstance(source, list | tuple | set | frozenset) and all(map(is_path, source)):
-        if not source:
-            raise BadSetting("must name at least one file or folder", argument="runs")
-        return read_run_files(list(source), keep_going=keep_going)
-    if _is_nested(source):
-        return Runs.from_dict(source)
-    return Runs.of(source)
+    with _name_mapping(""):
+        if is_path(source):
+            return read_run_files([source], keep_going=keep_going)
+        if isinstance(source, list | tuple | set | frozenset) and all(map(is_path, source)):
+            if not source:
+                raise BadSetting("must name at least one file or folder", argument="runs")
+            return read_run_files(list(source), keep_going=keep_going)
+        if _is_nested(source):
+            return Runs.from_dict(source)
+        return Runs.of(source)
 
 
 def load_collection(source: CollectionLike) -> Collection:

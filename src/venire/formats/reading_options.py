@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from venire.errors import BadSetting
 from venire.settings import Settings, setting
 from venire.tables.judgments import REPEATS
 from venire.tables.scale import Scale
+
+Labels: TypeAlias = Iterable[object] | str | float
+"""Labels, or one label."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +49,7 @@ class ReadingOptions(Settings):
         *,
         columns: Mapping[str, str] | str | None = None,
         scale: Scale | str | None = None,
-        drop_labels: Iterable[object] | str = (),
+        drop_labels: Labels = (),
         repeats: str | None = None,
     ) -> ReadingOptions:
         """Return the options as callers write them.
@@ -63,11 +66,12 @@ class ReadingOptions(Settings):
         ------
         BadSetting, UnknownName
         """
-        is_single = isinstance(drop_labels, str | int | float)
         return cls(
             columns=parse_columns(columns),
             scale=scale,
-            drop_labels=(drop_labels,) if is_single else tuple(drop_labels),
+            drop_labels=(drop_labels,)
+            if isinstance(drop_labels, str | int | float)
+            else tuple(drop_labels),
             repeats=repeats,
         )
 

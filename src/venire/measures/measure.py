@@ -5,16 +5,76 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
+from venire import plugins
 from venire.arrays import Floats
 from venire.errors import BadSetting, UnknownName, VenireError
 from venire.measures.family import Family, find_family
 from venire.measures.hits import Hits
+from venire.measures.trec_eval_names import translate_name
 from venire.settings import Rule, check_value
+
+
+@dataclass(frozen=True)
+class MeasureType:
+    """What an argument that holds a measure may be; see :func:`venire.value_types.has_type`."""
+
+    words: str = "a measure such as 'AP' or 'nDCG@10'"
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is text, a measure, or a measure of ir_measures."""
+        return isinstance(value, str | Measure) or any(
+            kind.__module__.partition(".")[0] == "ir_measures" for kind in type(value).__mro__
+        )
+
+
+@dataclass(frozen=True)
+class MeasuresType:
+    """What an argument that holds measures may be: one, or a list."""
+
+    words: str = "a measure such as 'AP' or 'nDCG@10', or a list of measures"
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is a measure, or a list of measures."""
+        is_measure = MeasureType().accepts
+        if is_measure(value):
+            return True
+        if not isinstance(value, Collection) or isinstance(value, bytes | Mapping):
+            return False
+        return all(is_measure(measure) for measure in value)
+
+
+MeasureLike: TypeAlias = Annotated[Any, MeasureType()]
+"""A measure as text, as a Measure, or as an object of ir_measures."""
+MeasuresLike: TypeAlias = Annotated[Any, MeasuresType()]
+"""One measure, or a list of measures."""
+
+
+def list_measures(measures: MeasuresLike | None, default: Sequence[str]) -> list[str]:
+    """Return measures as text; ``default`` where none are named.
+
+    Raises
+    ------
+    BadSetting
+        For an empty list.
+
+    Examples
+    --------
+    >>> list_measures("AP", ["RR"]), list_measures(None, ["RR"])
+    (['AP'], ['RR'])
+    """
+    if measures is None:
+        return list(default)
+    names = [str(measures)] if MeasureType().accepts(measures) else list(map(str, measures))
+    if not names:
+        raise BadSetting("must name at least one measure (got an empty list)", argument="measures")
+    return names
+
 
 _FORM = re.compile(r"^\s*([A-Za-z_]\w*)\s*(?:\((.*)\))?\s*(?:@\s*([0-9.]+))?\s*$")
 
@@ -77,11 +137,17 @@ def parse(text: str) -> Measure:
     """
     match = _FORM.match(text)
     if not match:
+        nearest = translate_name(text)
+        if nearest:
+            raise UnknownName("measure", text, plugins.names("measure"), nearest=nearest)
         raise BadSetting(
             f"{text!r} is not a measure", hint="Write it as nDCG@10 or AP(rel=2), for example."
         )
     name, inside, cutoff = match.groups()
-    family = find_family(name)
+    try:
+        family = find_family(name)
+    except UnknownName as error:
+        raise _suggest(text, error) from None
     values = _read_parameters(inside, text)
     for key, value in values.items():
         if key not in family.rules:
@@ -89,6 +155,14 @@ def parse(text: str) -> Measure:
         _check(family.rules[key], value, text)
     changed = {key: value for key, value in values.items() if family.rules[key].default != value}
     return Measure(family.name, _read_cutoff(family, cutoff, text), tuple(sorted(changed.items())))
+
+
+def _suggest(text: str, error: UnknownName) -> UnknownName:
+    """Return the error about an unknown measure with the nearest whole measure: ``nDCG@10``."""
+    nearest = translate_name(text)
+    if not nearest and error.nearest:
+        nearest = text.strip().replace(error.name, error.nearest, 1)
+    return UnknownName("measure", error.name, error.known, nearest=nearest)
 
 
 def _read_parameters(inside: str | None, text: str) -> dict[str, Any]:

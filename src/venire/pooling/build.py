@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from venire.arguments import check_arguments
 from venire.errors import BadSetting
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.pooling import statistics
@@ -112,6 +113,7 @@ class BuiltPools:
         self.pool.write(path, self.qrels)
 
 
+@check_arguments
 def pool(
     runs: RunsLike,
     strategy: str = "depth",
@@ -125,6 +127,7 @@ def pool(
     settings: Mapping[str, Any] | None = None,
     qrels: QrelsLike | None = None,
     judged: QrelsLike | None = None,
+    columns: Mapping[str, str] | str | None = None,
     relevant_from: float = 1,
     collection_size: int | None = None,
     ties: str = "trec",
@@ -158,6 +161,9 @@ def pool(
         Known grades: adds what the pool finds. Adaptive strategies are replayed on them.
     judged : Qrels, path or dataframe, optional
         What has been judged so far; for adaptive strategies.
+    columns : mapping or str, optional
+        Venire's column names to those of ``qrels`` and ``judged``: ``{"doc_id": "corpus"}``. The
+        columns of BEIR (``query-id, corpus-id, score``) are known.
     relevant_from : float
         Smallest relevant grade.
     collection_size : int, optional
@@ -209,8 +215,9 @@ def pool(
     ]
     table = load_runs(runs)
     lists = Lists.of(table, depth=None if strategy == "depth" else depths[0], ties=ties)
-    graded = None if qrels is None else load_qrels(qrels)
-    already = None if judged is None else load_qrels(judged, allow_empty=True)
+    reading: dict[str, Any] = {"columns": columns, "mapping": "columns"}
+    graded = None if qrels is None else load_qrels(qrels, **reading)
+    already = None if judged is None else load_qrels(judged, **reading, allow_empty=True)
     pools = tuple(
         pooler.pool(lists, judged=already, outcomes=graded, relevant_from=relevant_from, seed=seed)
         for pooler in poolers

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from venire import plugins
-from venire.errors import UnknownName
+from venire.errors import BadSetting, UnknownName
 from venire.pooling.base import Strategy
 from venire.settings import rules
 
@@ -47,7 +47,7 @@ def build_strategy(name: str, settings: Mapping[str, Any]) -> Strategy:
     UnknownName
         For an unknown strategy, or a setting that it does not have.
     BadSetting
-        For a value out of range.
+        For a value out of range, or a setting of other strategies.
 
     Examples
     --------
@@ -59,5 +59,13 @@ def build_strategy(name: str, settings: Mapping[str, Any]) -> Strategy:
     values = {key: value for key, value in settings.items() if value is not None}
     for key in values:
         if key not in known:
-            raise UnknownName(f"setting of {name}", key, known)
+            others = [other for other, names in list_settings().items() if key in names]
+            if not others:
+                raise UnknownName(f"setting of {name}", key, known)
+            raise BadSetting(
+                f"cannot be used with strategy {name!r}",
+                argument=key,
+                value=values[key],
+                hint=f"It is a setting of {', '.join(others)}.",
+            )
     return strategy.of(values)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import polars as pl
 
 from venire.aggregation.registry import build
+from venire.arguments import check_arguments
 from venire.errors import VenireError
 from venire.formats import read_frame, require_rows
 from venire.formats.load import (
@@ -19,7 +20,8 @@ from venire.formats.load import (
     load_qrels,
     load_runs,
 )
-from venire.formats.reading_options import ReadingOptions
+from venire.formats.reading_options import Labels, ReadingOptions
+from venire.measures import MeasuresLike, list_measures
 from venire.reliability.repeatability import MEASURES, Group, Repeatability, compare_groups
 from venire.settings import check_seed
 from venire.stats.proportion import Proportion, wilson
@@ -34,17 +36,18 @@ RAW_RECORD = {"counts", "batch_id", "batch_valid", "batch_kind"}
 """Columns of a study's raw record: it says which judgments count and which batches were valid."""
 
 
+@check_arguments
 def measure_repeatability(
     campaigns: Mapping[str, GroupLike],
     runs: RunsLike,
-    measures: str | Sequence[str] = MEASURES,
+    measures: MeasuresLike | None = MEASURES,
     *,
     model: str = "majority",
     pairs: str = "shared",
     relevant_from: int = 1,
     columns: Mapping[str, str] | str | None = None,
     scale: Scale | str | None = None,
-    drop_labels: Iterable[object] = (),
+    drop_labels: Labels = (),
     repeats: str | None = None,
     topics: str = "qrels",
     ties: str = "trec",
@@ -61,7 +64,7 @@ def measure_repeatability(
         record of a study counts its valid batches only.
     runs : Runs, path, list of paths, or dataframe
         Two runs or more. A folder stands for the ``*.run`` files in it.
-    measures : str or sequence of str
+    measures : str, Measure, or sequence of these
         Measures as ir_measures spells them.
     model : str
         Model that settles the judgments of a group.
@@ -105,7 +108,7 @@ def measure_repeatability(
     result = compare_groups(
         groups,
         table,
-        [measures] if isinstance(measures, str) else measures or MEASURES,
+        list_measures(measures, MEASURES),
         pairs=pairs,
         relevant_from=relevant_from,
         topics=topics,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from venire.arguments import check_arguments
 from venire.errors import DataError, MissingColumns
 from venire.evaluation.grade_probabilities import GradeProbabilitiesLike, load_grade_probabilities
 from venire.formats import read_frame
@@ -18,7 +19,8 @@ from venire.formats.load import (
     load_runs,
     refuse_options,
 )
-from venire.formats.reading_options import ReadingOptions
+from venire.formats.reading_options import Labels, ReadingOptions
+from venire.measures import MeasureLike
 from venire.reliability.summary import Trust, assess_ranking
 from venire.settings import check_seed
 from venire.tables.scale import Scale
@@ -26,15 +28,17 @@ from venire.tables.scale import Scale
 MEASURE = "AP"
 
 
+@check_arguments
 def trust(
     qrels: QrelsLike,
     runs: RunsLike,
-    measure: str = MEASURE,
+    measure: MeasureLike = MEASURE,
     *,
+    qrels_columns: Mapping[str, str] | str | None = None,
     judgments: JudgmentsLike | None = None,
     columns: Mapping[str, str] | str | None = None,
     scale: Scale | str | None = None,
-    drop_labels: Iterable[object] = (),
+    drop_labels: Labels = (),
     repeats: str | None = None,
     posterior: GradeProbabilitiesLike | None = None,
     draws: int = 200,
@@ -55,6 +59,9 @@ def trust(
         Two runs or more. A folder stands for the ``*.run`` files in it.
     measure : str
         Measure that ranks the runs, as ir_measures spells it.
+    qrels_columns : mapping or str, optional
+        Venire's column names to those of the qrels: ``{"doc_id": "corpus"}``. The columns of BEIR
+        (``query-id, corpus-id, score``) are known.
     judgments : Judgments, path or dataframe, optional
         Judgments of pairs of the qrels by other annotators, on the scale of the qrels. Without
         them two of the five risks are not checked.
@@ -102,7 +109,7 @@ def trust(
     )
     if judgments is None:
         refuse_options(reading, "says how judgments are read, and there are none", "no-judgments")
-    graded = load_qrels(qrels)
+    graded = load_qrels(qrels, columns=qrels_columns, mapping="qrels_columns")
     table = load_runs(runs, keep_going=keep_going)
     others = None
     if judgments is not None:
@@ -110,7 +117,7 @@ def trust(
     result = assess_ranking(
         graded,
         table,
-        measure,
+        str(measure),
         judgments=others,
         posterior=None if posterior is None else load_grade_probabilities(posterior)[0],
         draws=draws,

@@ -9,6 +9,7 @@ from typing import Any
 from venire.aggregation.aggregate import Aggregation
 from venire.aggregation.posterior import Posterior
 from venire.agreement.summary import Agreement
+from venire.arguments import check_arguments
 from venire.errors import DataError
 from venire.reliability.repeatability import Repeatability
 from venire.reliability.summary import Trust
@@ -23,8 +24,10 @@ from venire.report.trust import write_trust
 from venire.simulation.campaigns.annotators_needed import AnnotatorsNeeded
 from venire.simulation.campaigns.designs import Forecast
 from venire.simulation.simulate_grouping import GroupingSimulation
+from venire.value_types import name_type
 
 
+@check_arguments
 def write_report(result: Any, folder: str | Path) -> Path:
     """Write a result into a folder: its tables, and ``report.html`` to look at.
 
@@ -50,7 +53,7 @@ GroupingSimulation or Forecast
     if writer is None:
         names = ", ".join(kind.__name__ for kind, _ in _WRITERS)
         raise DataError(
-            f"There is no report of a {type(result).__name__}.", hint=f"Reports exist for {names}."
+            f"There is no report for {name_type(type(result))}.", hint=f"Reports exist for {names}."
         )
     writer(result, folder)
     return Path(folder) / "report.html"

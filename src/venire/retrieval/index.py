@@ -12,7 +12,7 @@ import polars as pl
 from scipy import sparse
 
 from venire.arrays import Floats, Longs
-from venire.errors import BadSetting, DataError, MissingColumns
+from venire.errors import BadSetting, DataError, MissingColumns, UnknownName
 from venire.retrieval.analysis import Analyzer
 from venire.tables.codes import code
 from venire.tables.runs import Runs, check_tie_rule
@@ -214,11 +214,16 @@ def join_columns(frame: pl.DataFrame, fields: Sequence[str]) -> pl.Series:
 
     Raises
     ------
-    MissingColumns
+    UnknownName
+        For a column that the topics do not have.
+    BadSetting
+        For no column.
     """
-    missing = [name for name in fields if name not in frame.columns]
-    if missing or not fields:
-        raise MissingColumns(missing or ["title"], frame.columns, "topics", renamed=False)
+    for name in fields:
+        if name not in frame.columns:
+            raise UnknownName("column of the topics", name, frame.columns)
+    if not fields:
+        raise BadSetting("must name at least one column of the topics", argument="fields")
     return frame.select(pl.concat_str(fields, separator=" ", ignore_nulls=True)).to_series()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from venire.arguments import check_arguments
 from venire.errors import BadSetting
 from venire.formats.load import CollectionLike, load_collection
 from venire.retrieval.systems import find_systems, search_documents
@@ -11,6 +12,7 @@ from venire.tables.runs import Runs
 from venire.tables.schema import express
 
 
+@check_arguments
 def retrieve(
     collection: CollectionLike,
     systems: str | Sequence[str] = "all",

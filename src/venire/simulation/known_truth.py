@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from venire.errors import BadSetting, DataError
 from venire.formats.collection import Collection
 from venire.formats.load import (
-    CollectionLike,
-    QrelsLike,
     RunsLike,
+    TableType,
     is_path,
     load_collection,
     load_qrels,
@@ -21,7 +20,7 @@ from venire.retrieval.systems import search_documents
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
-TruthLike: TypeAlias = CollectionLike | QrelsLike
+TruthLike: TypeAlias = Annotated[Any, TableType(Qrels, others=(Collection,))]
 """A collection or its folder, or qrels."""
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
+from venire.arguments import check_arguments
 from venire.formats.load import (
     JudgmentsLike,
     QrelsLike,
@@ -13,7 +14,8 @@ from venire.formats.load import (
     load_qrels,
     load_runs,
 )
-from venire.formats.reading_options import ReadingOptions
+from venire.formats.reading_options import Labels, ReadingOptions
+from venire.measures import MeasuresLike, list_measures
 from venire.settings import check_seed
 from venire.simulation.campaigns.annotators_needed import (
     MEASURES,
@@ -23,14 +25,15 @@ from venire.simulation.campaigns.annotators_needed import (
 from venire.tables.scale import Scale
 
 
+@check_arguments
 def simulate_annotators(
     judgments: JudgmentsLike,
     runs: RunsLike | None = None,
-    measures: str | Sequence[str] = MEASURES,
+    measures: MeasuresLike | None = MEASURES,
     *,
     columns: Mapping[str, str] | str | None = None,
     scale: Scale | str | None = None,
-    drop_labels: Iterable[object] = (),
+    drop_labels: Labels = (),
     repeats: str | None = None,
     most: int = 5,
     source: str = "judgments",
@@ -50,7 +53,7 @@ def simulate_annotators(
         A table with ``query_id, doc_id, annotator_id, label``.
     runs : Runs, path, list of paths, or dataframe, optional
         Without runs, settled grades are compared with ``truth`` only.
-    measures : str or sequence of str
+    measures : str, Measure, or sequence of these
         Measures as ir_measures spells them.
     columns : mapping or str, optional
         Venire's column names to those of the file: ``{"query_id": "topic"}``.
@@ -92,7 +95,7 @@ def simulate_annotators(
     result = annotators_needed(
         table,
         ranked,
-        [measures] if isinstance(measures, str) else measures or MEASURES,
+        list_measures(measures, MEASURES),
         most=most,
         source=source,
         rule=rule,

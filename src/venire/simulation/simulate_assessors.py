@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from venire.arguments import check_arguments
 from venire.formats.load import RunsLike
+from venire.measures import MeasureLike
 from venire.settings import check_seed
 from venire.simulation.known_truth import TruthLike, load_truth
 from venire.simulation.pools.second_assessor import SecondAssessor
 from venire.simulation.pools.substitution import SimulatedSubstitution, simulate_substitution
 
 
+@check_arguments
 def simulate_assessors(
     truth: TruthLike,
     runs: RunsLike | None = None,
@@ -23,7 +26,7 @@ def simulate_assessors(
     top: int = 5,
     accept: float = 0.5,
     seeds: int = 30,
-    measure: str = "AP",
+    measure: MeasureLike = "AP",
     relevant_from: int = 1,
     ties: str = "trec",
     seed: int = 0,
@@ -82,7 +85,7 @@ def simulate_assessors(
         known.runs,
         assessor,
         seeds=range(seed, seed + seeds),
-        measure=measure,
+        measure=str(measure),
         relevant_from=relevant_from,
         ties=ties,
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from venire.arguments import check_arguments
 from venire.formats.load import (
     JudgmentsLike,
     QrelsLike,
@@ -15,6 +16,7 @@ from venire.formats.load import (
     load_runs,
 )
 from venire.formats.reading_options import ReadingOptions
+from venire.measures import MeasureLike
 from venire.progress import Progress, silent
 from venire.settings import check_seed
 from venire.simulation.campaigns.designs import Crowd, Forecast, crowd_of_pilot, forecast, grid
@@ -23,6 +25,7 @@ from venire.tables.judgments import Judgments
 PILOT = ReadingOptions(repeats="last")
 
 
+@check_arguments
 def simulate_campaign(
     truth: QrelsLike,
     runs: RunsLike,
@@ -39,7 +42,7 @@ def simulate_campaign(
     price: float = 0.02,
     fee: float = 0.2,
     pay_rejected: bool = False,
-    measure: str = "AP",
+    measure: MeasureLike = "AP",
     replays: int = 20,
     seed: int = 0,
     progress: Progress = silent,
@@ -107,10 +110,10 @@ def simulate_campaign(
     if pilot is None:
         crowd = Crowd(spam=spam, accuracy=accuracy, **expected)
     else:
-        judged = pilot if isinstance(pilot, Judgments) else load_judgments(pilot, PILOT)
+        judged = pilot if isinstance(pilot, Judgments) else load_judgments(pilot, PILOT, mapping="")
         crowd = crowd_of_pilot(judged, known, **expected)
     result = forecast(
-        known, table, designs, crowd, measure=measure, replays=replays, seed=seed,
+        known, table, designs, crowd, measure=str(measure), replays=replays, seed=seed,
         progress=progress,
     )  # fmt: skip
     return replace(result, notes=(*table.notes, *result.notes))

@@ -11,11 +11,13 @@ from typing import Any
 import polars as pl
 
 from venire import plugins
+from venire.arguments import check_arguments
 from venire.errors import BadSetting, DataError
 from venire.formats import read_frame
 from venire.formats.collection import Collection
 from venire.formats.load import (
     CollectionLike,
+    FrameLike,
     JudgmentsLike,
     PathLike,
     QrelsLike,
@@ -90,6 +92,7 @@ class GroupingSimulation:
         return self.frame.to_dicts()
 
 
+@check_arguments
 def simulate_grouping(
     collection: CollectionLike,
     *,
@@ -101,7 +104,7 @@ def simulate_grouping(
     caps: str = "none",
     current: str | None = None,
     annotators: str | None = None,
-    pool: PathLike | Any = None,
+    pool: FrameLike | None = None,
     depth: int = 100,
     queries: int | None = None,
     repetitions: int = 3,
@@ -201,7 +204,7 @@ def _load_truth_and_types(
 ) -> tuple[Qrels, list[GroupedAnnotator], list[str]]:
     """Return the labels to compare against, the annotator types, and notes."""
     notes: list[str] = []
-    judged = None if pilot is None else load_judgments(pilot)
+    judged = None if pilot is None else load_judgments(pilot, mapping="")
     if truth is None and judged is not None:
         labels = majority_truth(judged, relevant_from=relevant_from)
         notes.append("the truth is the majority of the pilot's annotators; a tie is relevant")

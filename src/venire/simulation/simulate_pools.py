@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 
+from venire.arguments import check_arguments
 from venire.errors import BadSetting, UnknownName
 from venire.formats.load import RunsLike
-from venire.measures import Measure
+from venire.measures import Measure, MeasureLike
 from venire.simulation.known_truth import TruthLike, load_truth
 from venire.simulation.pools.pool_simulator import PoolScores, PoolSimulator
 
@@ -48,6 +49,7 @@ class SimulatedPools:
         return self.frame.to_dicts()
 
 
+@check_arguments
 def simulate_pools(
     truth: TruthLike,
     runs: RunsLike | None = None,
@@ -55,7 +57,7 @@ def simulate_pools(
     depth: int | Sequence[int] | None = None,
     members: str | Sequence[str] | None = None,
     by: str = "depth",
-    measure: str = "AP",
+    measure: MeasureLike = "AP",
     relevant_from: int = 1,
     ties: str = "trec",
 ) -> SimulatedPools:
@@ -87,8 +89,10 @@ def simulate_pools(
         For input that cannot be used; see the page on errors.
     """
     if by not in POOL_VIEWS:
-        raise UnknownName("by", by, POOL_VIEWS)
+        raise UnknownName("view", by, POOL_VIEWS)
     depths = DEPTHS if depth is None else (depth,) if isinstance(depth, int) else tuple(depth)
+    if not depths:
+        raise BadSetting("must be at least one depth (got an empty list)", argument="depth")
     if by != "depth" and (depth is None or len(depths) > 1):
         listed = "" if depth is None else f" (got {','.join(map(str, depths))})"
         raise BadSetting(f"must be one number for a row per run{listed}", argument="depth")
@@ -100,7 +104,7 @@ def simulate_pools(
         known.qrels,
         known.runs,
         deepest=max(depths),
-        measure=measure,
+        measure=str(measure),
         relevant_from=relevant_from,
         ties=ties,
     )

@@ -32,6 +32,19 @@ def to_polars(table: Any) -> pl.DataFrame:
         raise DataError(f"cannot read the {type(table).__name__} as a table: {reason}") from None
 
 
+def is_dataframe(table: Any) -> bool:
+    """Tell whether a value is a dataframe of a library that is known here, or a mapping."""
+    if isinstance(table, pl.DataFrame | pl.LazyFrame | Mapping):
+        return True
+    import narwhals as nw
+
+    try:
+        nw.from_native(table)
+    except TypeError:
+        return False
+    return True
+
+
 def _convert(table: Any) -> pl.DataFrame:
     if isinstance(table, pl.LazyFrame):
         return table.collect()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from venire.errors import DataError, DuplicateRows, UnknownLabel, UnknownName
+from venire.errors import DataError, DuplicateRows, UnknownLabel, UnknownName, WordLabel
 from venire.tables import boundary
 from venire.tables.codes import JudgmentCodes, code_judgments
 from venire.tables.qrels import Qrels
@@ -258,6 +258,7 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
             row = int(names.is_null().arg_true()[0])
             raise UnknownLabel(str(text[row]), scale.names, *source.place(int(frame[ROW][row])))
         frame = frame.with_columns(names.alias("label"))
+    _refuse_words(frame["label"], frame[ROW], source)
     frame = cast_to_number(frame, "label", source)
     if scale is None:
         scale = infer(frame["label"].unique()) if frame.height else Scale((0.0, 1.0))
@@ -269,6 +270,22 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
     if are_whole(pl.Series(scale.values)):
         frame = frame.with_columns(pl.col("label").cast(pl.Int64))
     return frame, scale
+
+
+def _refuse_words(labels: pl.Series, rows: pl.Series, source: Source) -> None:
+    """Raise WordLabel where labels are words: they have no order that could be inferred."""
+    if labels.dtype in (pl.Categorical, pl.Enum):
+        labels = labels.cast(pl.String)
+    if labels.dtype != pl.String:
+        return
+    texts = labels.str.strip_chars()
+    is_word = texts.cast(pl.Float64, strict=False).is_null() & (texts != "")
+    is_word &= ~texts.str.to_lowercase().is_in(["true", "false"])
+    if not is_word.any():
+        return
+    words = texts.filter(is_word).unique(maintain_order=True).head(10).to_list()
+    place = source.place(int(rows[int(is_word.arg_true()[0])]))
+    raise WordLabel(words, *place, has_numbers=not is_word.all())
 
 
 def _times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:

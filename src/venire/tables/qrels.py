@@ -28,6 +28,10 @@ SCHEMA = Schema(
 )
 
 
+BEIR = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
+"""Column names of qrels in BEIR (Thakur et al., NeurIPS 2021), which are read without options."""
+
+
 @dataclass(frozen=True, eq=False)
 class Qrels:
     """A table of settled grades.
@@ -61,7 +65,7 @@ class Qrels:
         columns: Mapping[str, str] | None = None,
         source: Source | None = None,
     ) -> Qrels:
-        """Return qrels from any dataframe.
+        """Return qrels from any dataframe; ``columns`` map Venire's column names to its own.
 
         Raises
         ------
@@ -70,7 +74,10 @@ class Qrels:
             For a grade that is not a number, and a pair with two different grades.
         """
         source = source or Source()
-        frame = rename(boundary.to_polars(table), columns, SCHEMA, source)
+        frame = boundary.to_polars(table)
+        if not columns and set(BEIR.values()) <= set(frame.columns):
+            columns = BEIR
+        frame = rename(frame, columns, SCHEMA, source)
         frame = frame.select(name for name in SCHEMA.known if name in frame.columns)
         frame = convert_types(frame, SCHEMA, source)
         twice = find_repeats(frame, PAIR)

@@ -78,7 +78,7 @@ class Runs:
             raise DuplicateRows(
                 (again["query_id"], again["doc_id"]),
                 *source.place(again[ROW]),
-                f"is ranked a second time in run {again['run_id']}",
+                f"is ranked a second time in run {again['run_id']!r}",
             )
         return cls(frame.drop(ROW))
 

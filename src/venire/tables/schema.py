@@ -88,9 +88,9 @@ def rename(
         if column.startswith(":") and column not in frame.columns
     }
     renamed = {name: column for name, column in mapping.items() if name not in constant}
-    absent = [column for column in renamed.values() if column not in frame.columns]
+    absent = {name: column for name, column in renamed.items() if column not in frame.columns}
     if absent:
-        raise MissingColumns(absent, frame.columns, source.name)
+        raise MissingColumns(absent.values(), frame.columns, source.name, column=next(iter(absent)))
     sources = set(renamed.values())
     others = [name for name in frame.columns if name not in sources and name not in mapping]
     frame = frame.select(

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import click
 import pytest
 
 from venire.cli.main import cli
-from venire.cli.shared.error_text import HINTS, find_command, render
-from venire.errors import BadSetting, MissingColumns, UnknownLabel
+from venire.cli.shared.error_text import HINTS, choose_hint, find_command, option_names, render
+from venire.errors import BadSetting, MissingColumns, UnknownLabel, VenireError, WordLabel
 
 AGGREGATE = find_command(cli, ["aggregate", "--model", "mean", "x.csv"])
 
@@ -23,6 +24,38 @@ def test_the_command_of_a_line_is_found():
     assert find_command(cli, ["--help"]) is cli
 
 
+def list_commands(group):
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from list_commands(command)
+        else:
+            yield command
+
+
+class AnyError(VenireError):
+    """An error with every attribute that a hint reads."""
+
+    label, words, has_numbers = "x", ("x",), False
+    likely_label, likely_platform, missing = "Toloka", "", ("x",)
+    mapping, column, constant, renamed = "columns", "label", "", True
+
+
+@pytest.mark.parametrize("code", [*HINTS, "missing-columns"])
+def test_a_hint_names_only_options_that_the_command_has(code):
+    for command in list_commands(cli):
+        options = option_names(command)
+        errors = [AnyError("x", code=code)]
+        if code == "missing-columns":
+            names = ("columns", "gold_columns", "qrels_columns", "")
+            errors = [MissingColumns(["label"], [], mapping=name) for name in names]
+        for error in errors:
+            hint = choose_hint(error, options) or ""
+            named = {word.strip(".,;:") for word in hint.split() if word.startswith("--")}
+            if "venire aggregate" not in hint:
+                assert named <= set(options.values()), (command.name, hint)
+
+
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -34,9 +67,26 @@ def test_the_command_of_a_line_is_found():
         ),
         (
             MissingColumns(["label"], ["x"], "x.csv"),
-            "x.csv: missing column label (columns: x). Map column names with --columns "
-            "query_id=NAME (a gold file: --gold-columns); ':all' as a name puts that text in every "
-            "row.",
+            "x.csv: missing column label (columns: x). Map column names with --columns label=NAME.",
+        ),
+        (
+            MissingColumns(["query_id"], [], "x.csv"),
+            "x.csv: missing column query_id (columns: none). Map column names with --columns "
+            "query_id=NAME; ':all' as a name puts the text all in every row.",
+        ),
+        (
+            MissingColumns(["relevance"], ["x"], "x.csv", mapping="gold_columns"),
+            "x.csv: missing column relevance (columns: x). Map column names with --gold-columns "
+            "relevance=NAME.",
+        ),
+        (
+            MissingColumns(["relevance"], ["x"], "x.csv", mapping="qrels_columns"),
+            "x.csv: missing column relevance (columns: x). Rename the columns in the file.",
+        ),
+        (
+            WordLabel(["bad", "good"], "x.csv", 2, has_numbers=False),
+            "x.csv, line 2: label must be a finite number (got 'bad'). Pass them worst first, for example "
+            "--scale bad,good.",
         ),
     ],
 )

@@ -111,7 +111,7 @@ def test_two_files_with_one_run_name_are_kept_apart(venire_json, files):
 def test_an_unknown_measure_is_told_the_nearest(venire, files):
     status, _, err = venire("evaluate", files / "qrels", files / "good.run", "-m", "nDGC@10")
     assert status == 2
-    assert "Did you mean 'nDCG'?" in err
+    assert "Did you mean 'nDCG@10'?" in err
 
 
 def test_sampling_intervals(tmp_path, venire):

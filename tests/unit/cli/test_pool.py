@@ -112,7 +112,7 @@ def test_by_run_and_by_topic(runs, venire_json):
         (["--depth", "ten"], "--depth must be whole numbers"),
         (["--depth", "5,10", "-o", "x.csv"], "--depth must be one number"),
         (["--depth", "5,10", "--strategy", "fused"], "--depth must be one number"),
-        (["--budget", "5"], "Unknown setting of depth 'budget'. Choose from depth."),
+        (["--budget", "5"], "--budget cannot be used with strategy 'depth'"),
         (
             ["--judged", "x"],
             "--judged cannot be used with strategy 'depth'. Choose an adaptive strategy: ",

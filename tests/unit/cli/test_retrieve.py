@@ -47,7 +47,7 @@ def test_depth_ties_and_fields(folder, tmp_path, venire_json):
         (["--system", "bm52"], "Did you mean 'bm25'?"),
         (["--system", ","], "--system must name at least one system, or all"),
         (["--depth", "0"], "--depth must be >= 1 (got 0)"),
-        (["--fields", "narrativ"], "missing column narrativ"),
+        (["--fields", "narrativ"], "Unknown column of the topics 'narrativ'"),
         (["--fields", ","], "--fields must name at least one"),
         (["--ties", "random"], "random"),
     ],

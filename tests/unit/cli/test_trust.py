@@ -83,7 +83,7 @@ def test_the_folder(venire, arguments, files):
 
 BAD = {
     "one run": (["{good}"], "at least two runs"),
-    "no measure": (["{good}", "{poor}", "-m", "nDGC@10"], "Did you mean 'nDCG'?"),
+    "no measure": (["{good}", "{poor}", "-m", "nDGC@10"], "Did you mean 'nDCG@10'?"),
     "depth": (["{good}", "{poor}", "--depth", "0"], "--depth"),
     "reading without judgments": (["{good}", "{poor}", "--scale", "0,1"], "--judgments"),
     "no group column": (["{good}", "{poor}", "--groups", "{judged}"], "group"),

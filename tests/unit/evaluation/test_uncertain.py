@@ -4,7 +4,7 @@ import pytest
 
 from venire import Judgments, Runs
 from venire.aggregation.mean import Mean
-from venire.errors import BadLine, BadSetting
+from venire.errors import BadSetting, DataError
 from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 from venire.report.folder import write_posterior
 
@@ -69,7 +69,7 @@ def test_what_an_aggregation_wrote_is_read(tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "items.csv").write_text("query_id,doc_id\nq,a\n")
-    with pytest.raises(BadLine, match="no grade probabilities"):
+    with pytest.raises(DataError, match="no grade probabilities"):
         GradeProbabilities.read(tmp_path / "items.csv")
     with pytest.raises(BadSetting, match="draws"):
         draw_scores(probabilities(0.5), Runs.from_dict({"q": {"a": 1}}), ["AP"], draws=0)

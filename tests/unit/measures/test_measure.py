@@ -62,7 +62,7 @@ def test_what_is_printed_is_read_as_the_same(name, cutoff, recall, values):
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        ("nDGC@10", UnknownName, "Did you mean 'nDCG'"),
+        ("nDGC@10", UnknownName, "Did you mean 'nDCG@10'"),
         ("AP(real=2)", UnknownName, "Did you mean 'rel'"),
         ("P", BadSetting, "P@10"),
         ("P@0", BadSetting, r"P@0: `cutoff` must be >= 1 \(got 0\)"),

@@ -141,8 +141,14 @@ def test_what_the_qrels_lack_is_counted(lists):
         (lambda: build_strategy("bandit-ucb", {}), "Unknown pool strategy 'bandit-ucb'"),
         (lambda: NonstationaryBandit(discount=2), r"`discount` must be between 0 and 1 \(got 2\)"),
         (lambda: MoveToFront(budget=0), r"`budget` must be >= 1 \(got 0\)"),
-        (lambda: build_strategy("depth", {"budget": 3}), "Unknown setting of depth 'budget'"),
-        (lambda: build_strategy("fused", {"discount": 0.5}), "setting of fused 'discount'"),
+        (
+            lambda: build_strategy("depth", {"budget": 3}),
+            "`budget` cannot be used with strategy 'depth'. It is a setting of fused",
+        ),
+        (
+            lambda: build_strategy("fused", {"discount": 0.5}),
+            "`discount` cannot be used with strategy 'fused'",
+        ),
     ],
 )
 def test_wrong_settings(make, said):

@@ -50,7 +50,7 @@ def test_fields_of_the_topics():
     index = Index.of(DOCUMENTS)
     assert len(index.search(Coordination(), topics)) == 0
     assert len(index.search(Coordination(), topics, fields=["title", "description"])) == 3
-    with pytest.raises(MissingColumns, match="narrative"):
+    with pytest.raises(UnknownName, match="narrative"):
         index.search(Coordination(), topics, fields=["narrative"])
 
 

@@ -93,11 +93,31 @@ SEED = click.option(
     show_default=True,
     help="Seed of the random numbers.",
 )
+
+
+def none_if_empty(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...] | None:
+    """Return the values of a repeatable option, or None where it was not used."""
+    return values or None
+
+
+def qrels_columns(name: str = "--columns", of: str = "QRELS") -> Callable[[F], F]:
+    """Return the option that maps the column names of qrels."""
+    return click.option(
+        name,
+        metavar="VENIRE=FILE,...",
+        help=f"Map Venire's column names to those of {of}, for example doc_id=corpus. "
+        "BEIR's are known.",
+    )
+
+
 MEASURES = click.option(
     "-m",
     "--measure",
     "measures",
     multiple=True,
+    callback=none_if_empty,
     metavar="M",
     help="Measure as ir_measures spells it: AP, nDCG@10, P(rel=2)@5. Repeatable.",
 )

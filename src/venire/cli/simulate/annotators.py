@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import venire
-from venire.cli.shared.options import LAST_REPEAT, SEED, output_folder, reading
+from venire.cli.shared.options import LAST_REPEAT, SEED, none_if_empty, output_folder, reading
 from venire.cli.shared.output import FORMAT, emit, write_folder
 from venire.simulation.campaigns.annotators_needed import RULES, SOURCES
 
@@ -27,7 +27,7 @@ from venire.simulation.campaigns.annotators_needed import RULES, SOURCES
               help="Rule that turns the drawn labels of a pair into one grade.")  # fmt: skip
 @click.option("--draws", type=click.IntRange(min=2), default=100, show_default=True,
               help="Number of draws.")  # fmt: skip
-@click.option("-m", "--measure", "measures", multiple=True, metavar="M",
+@click.option("-m", "--measure", "measures", multiple=True, metavar="M", callback=none_if_empty,
               help="Measure, repeatable; AP, nDCG and P@10 by default.")  # fmt: skip
 @click.option(
     "--truth",
