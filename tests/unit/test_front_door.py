@@ -111,7 +111,7 @@ def test_a_collection_is_searched(tmp_path):
 def test_errors_name_arguments():
     with pytest.raises(BadSetting, match="`columns` must be NAME=VALUE"):
         venire.aggregate(LABELS, columns="query_id")
-    with pytest.raises(BadSetting, match="`scale` is for files and dataframes"):
+    with pytest.raises(BadSetting, match="`scale` applies to files and dataframes only"):
         venire.aggregate(venire.Judgments.from_dict(LABELS), scale="0,1,2")
     with pytest.raises(BadSetting, match="`scale` says how judgments are read"):
         venire.trust(QRELS, GOOD, scale="0,1")
@@ -138,7 +138,7 @@ def test_qrels_of_beir_need_no_option_and_others_a_mapping(folder, runs):
         venire.trust(other, runs)
     with pytest.raises(MissingColumns, match=r"\. Rename the columns in the file\."):
         venire.simulate_pools(other, runs)
-    with pytest.raises(BadSetting, match="`columns` is for files and dataframes"):
+    with pytest.raises(BadSetting, match="`columns` applies to files and dataframes only"):
         venire.evaluate(venire.Qrels.from_dict(QRELS), runs, columns=columns)
 
 

@@ -167,7 +167,7 @@ def load_qrels(
         if isinstance(source, Qrels):
             if names:
                 raise BadSetting(
-                    "is for files and dataframes; these qrels are a table already",
+                    "applies to files and dataframes only; the qrels are a Qrels table",
                     argument=mapping,
                     value=columns,
                 )

@@ -85,8 +85,8 @@ def test_a_hint_names_only_options_that_the_command_has(code):
         ),
         (
             WordLabel(["bad", "good"], "x.csv", 2, has_numbers=False),
-            "x.csv, line 2: label must be a finite number (got 'bad'). Pass them worst first, for example "
-            "--scale bad,good.",
+            "x.csv, line 2: label must be a finite number (got 'bad'). Pass them worst first, for "
+            "example --scale bad,good.",
         ),
     ],
 )
