@@ -232,35 +232,6 @@ class UnknownLabel(BadLine):
         )
 
 
-class WordLabel(BadLine):
-    """A label that is a word where numbers are expected: the scale is not known.
-
-    Attributes
-    ----------
-    label, words : str, tuple of str
-        The first such label, and all of them.
-    has_numbers : bool
-        Whether other labels are numbers.
-    """
-
-    code = "word-label"
-
-    def __init__(
-        self, words: Sequence[str], path: str, line: int | None, *, has_numbers: bool
-    ) -> None:
-        self.label = words[0]
-        self.words = tuple(words)
-        self.has_numbers = has_numbers
-        hint = (
-            f"Leave it out with `drop_labels=[{self.label!r}]`, or pass the whole `scale`."
-            if has_numbers
-            else f'Pass them worst first, for example `scale="{",".join(self.words)}"`.'
-        )
-        super().__init__(
-            path, line, f"label must be a finite number (got {self.label!r})", hint=hint
-        )
-
-
 class BadImage(DataError):
     """An image that cannot be opened, or is too large to be.
 

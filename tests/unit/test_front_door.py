@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 import venire
-from venire.errors import BadSetting, DataError, MissingColumns, WordLabel
+from venire.errors import BadSetting, DataError, MissingColumns
+from venire.tables.scale import WordLabel
 
 LABELS = {
     "query_id": ["q1"] * 4 + ["q2"] * 4,

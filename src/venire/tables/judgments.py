@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from venire.errors import DataError, DuplicateRows, UnknownLabel, UnknownName, WordLabel
+from venire.errors import DataError, DuplicateRows, UnknownLabel, UnknownName
 from venire.tables import boundary
 from venire.tables.codes import JudgmentCodes, code_judgments
 from venire.tables.qrels import Qrels
-from venire.tables.scale import Scale, infer
+from venire.tables.scale import Scale, WordLabel, infer
 from venire.tables.schema import (
     ROW,
     Schema,

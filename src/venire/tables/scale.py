@@ -9,11 +9,40 @@ from itertools import pairwise
 import numpy as np
 
 from venire.arrays import Floats, Longs
-from venire.errors import BadSetting, DataError, UnknownLabel, UnknownName
+from venire.errors import BadLine, BadSetting, DataError, UnknownLabel, UnknownName
 from venire.tables.schema import number_text
 
 MOST_GRADES = 255
 """Maximum number of grades; more different labels are probably another column."""
+
+
+class WordLabel(BadLine):
+    """A label that is a word where numbers are expected: the scale is not known.
+
+    Attributes
+    ----------
+    label, words : str, tuple of str
+        The first such label, and all of them.
+    has_numbers : bool
+        Whether other labels are numbers.
+    """
+
+    code = "word-label"
+
+    def __init__(
+        self, words: Sequence[str], path: str, line: int | None, *, has_numbers: bool
+    ) -> None:
+        self.label = words[0]
+        self.words = tuple(words)
+        self.has_numbers = has_numbers
+        hint = (
+            f"Leave it out with `drop_labels=[{self.label!r}]`, or pass the whole `scale`."
+            if has_numbers
+            else f'Pass them worst first, for example `scale="{",".join(self.words)}"`.'
+        )
+        super().__init__(
+            path, line, f"label must be a finite number (got {self.label!r})", hint=hint
+        )
 
 
 @dataclass(frozen=True)

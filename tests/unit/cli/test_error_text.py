@@ -7,7 +7,8 @@ import pytest
 
 from venire.cli.main import cli
 from venire.cli.shared.error_text import HINTS, choose_hint, find_command, option_names, render
-from venire.errors import BadSetting, MissingColumns, UnknownLabel, VenireError, WordLabel
+from venire.errors import BadSetting, MissingColumns, UnknownLabel, VenireError
+from venire.tables.scale import WordLabel
 
 AGGREGATE = find_command(cli, ["aggregate", "--model", "mean", "x.csv"])
 
