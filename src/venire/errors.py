@@ -1,8 +1,8 @@
 """Every error Venire raises on purpose, in one tree.
 
-An error says what is wrong (``reason``) and what to do (``hint``) in the words of a Python
-caller: arguments in backticks. The command line and the pages render it in their own words,
-with :meth:`VenireError.render`. A program reads ``code`` and ``facts``, never the sentence.
+An error says what is wrong (``reason``) and what to do (``hint``) in terms of Python arguments,
+in backticks. The command line and the pages render it in their own terms, with
+:meth:`VenireError.render`. A program reads ``code`` and ``facts``, never the sentence.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ def _in_backticks(argument: str) -> str:
 
 
 class VenireError(Exception):
-    """Base of all errors that a user can cause and mend.
+    """Base of all errors that a user can cause and correct.
 
     Attributes
     ----------
     code : str
-        What happened, for programs; stable.
+        Kind of the error, for programs; does not change.
     reason : str
-        What is wrong, with the value and what is allowed.
+        What is wrong, with the value and the allowed range.
     hint : str
-        What to do, in the words of a Python caller; empty where the reason says it.
+        What to do, in terms of Python arguments; empty if the reason makes it clear.
     argument : str
-        Name of the argument at fault; empty where none is. The reason then starts after it:
+        Name of the argument at fault, or empty. The reason is then the rest of the sentence:
         "must be >= 0 (got -1)".
     """
 
@@ -53,9 +53,9 @@ class VenireError(Exception):
         Parameters
         ----------
         name_of : callable
-            What the reader calls an argument: an option, the label of a field.
+            Returns the reader's name of an argument: an option, or the label of a field.
         hint : str or None
-            What to do, in the reader's words; the error's own hint by default.
+            What to do, in the reader's terms; the error's own hint by default.
         """
         reason = f"{name_of(self.argument)} {self.reason}" if self.argument else self.reason
         advice = self.hint if hint is None else hint
@@ -252,22 +252,22 @@ class BadImage(DataError):
 
 
 class NoOverlap(DataError):
-    """Two tables that should speak of the same things share none."""
+    """Two tables that should have common IDs share none."""
 
     code = "no-overlap"
 
 
 class UnknownName(VenireError, LookupError):
-    """A name that nothing is registered under.
+    """An unknown name.
 
     Attributes
     ----------
     kind, name : str
-        What was looked for.
+        Kind of the thing, and the unknown name.
     known : tuple of str
-        The names there are.
+        The known names.
     nearest : str
-        The known name nearest to the one looked for; empty where none is near.
+        The known name most similar to ``name``; empty if none is similar.
     """
 
     code = "unknown-name"
@@ -290,12 +290,12 @@ def _find_nearest(name: str, known: Sequence[str]) -> str:
 
 
 class BadSetting(VenireError, ValueError):
-    """A setting outside what it may be.
+    """A setting or argument that is not allowed.
 
     Attributes
     ----------
     value : object
-        The value that was refused, where one was.
+        The refused value, or None.
     """
 
     code = "bad-setting"
@@ -327,13 +327,13 @@ class MissingExtra(VenireError, ImportError):
 
 
 class StoreError(VenireError):
-    """The database, or a request to it, is not as it should be."""
+    """The database cannot be used, or a request to it cannot be served."""
 
     code = "store-error"
 
 
 class NotFound(StoreError, LookupError):
-    """There is no such thing, or it is not yours to see.
+    """Something does not exist, or the user may not see it.
 
     Attributes
     ----------
@@ -352,19 +352,19 @@ class NotFound(StoreError, LookupError):
 
 
 class Conflict(StoreError):
-    """Something else is already there, or has happened first."""
+    """The request conflicts with the current state: something exists already, or came first."""
 
     code = "conflict"
 
 
 class Stale(StoreError):
-    """What you started from has changed meanwhile; read it again."""
+    """The data changed after it was read; read it again."""
 
     code = "stale"
 
 
 class NotAllowed(VenireError):
-    """You may not do this.
+    """The user may not do this.
 
     Attributes
     ----------

@@ -170,7 +170,9 @@ def first_relevant(scale: Scale, relevant_from: float | str | None = None) -> in
     except ValueError:
         value_text = relevant_from if isinstance(relevant_from, str) else number_text(relevant_from)
         raise BadSetting(
-            f"relevant from {value_text}: no grade of the scale {', '.join(scale.names)}"
+            f"must be a grade of the scale {', '.join(scale.names)} (got {value_text})",
+            argument="relevant_from",
+            value=relevant_from,
         ) from None
 
 

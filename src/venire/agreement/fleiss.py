@@ -50,14 +50,14 @@ def fleiss_kappa(judgments: Judgments, *, singles: bool = False) -> Value:
     With the same number of judgments for each item it is that of Fleiss (1971), "Measuring
     nominal scale agreement among many raters". Otherwise it is the general formula of Gwet
     (2014), "Handbook of Inter-Rater Reliability": each item counts the same in
-    agreement and in chance, ``p_k = mean_u n_uk / m_u``. The notes say which.
+    agreement and in chance, ``p_k = mean_u n_uk / m_u``. The notes state the formula.
 
     Parameters
     ----------
     judgments : Judgments
     singles : bool
         Whether items with one judgment count in chance agreement, as they do with Gwet. By
-        default they do not, so that all figures speak of the same items.
+        default they do not, so that all figures cover the same items.
 
     Examples
     --------

@@ -161,7 +161,7 @@ def measure_agreement(
     # Nobody is their own second opinion: a repeat must not count as agreement.
     judgments = load_judgments(judgments, reading, default_repeats="last")
     if bootstrap < 0:
-        raise BadSetting(f"bootstrap is a number of resamples, 0 or more, not {bootstrap}")
+        raise BadSetting(f"must be >= 0 (got {bootstrap})", argument="bootstrap", value=bootstrap)
     first = first_relevant(judgments.scale, relevant_from)
     counts = pair_counts(judgments)
     tables = [counts.by_judgment, counts.by_item]

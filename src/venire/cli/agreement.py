@@ -24,7 +24,7 @@ VIEWS = ("topic", "grade", "annotator")
 @click.option(
     "--by",
     type=click.Choice(VIEWS),
-    help="Print one row per topic, per grade, or per annotator against the rest.",
+    help="Print one row per topic, per grade, or per annotator against all others.",
 )
 @click.option(
     "--bootstrap",

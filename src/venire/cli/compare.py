@@ -54,7 +54,10 @@ from venire.cli.shared.output import FORMAT, emit
 def command(
     qrels: str, runs: tuple[str, ...], output: str | None, form: str, **options: Any
 ) -> None:
-    """Compare every pair of runs: difference, interval, paired tests, corrected for many pairs."""
+    """Compare every pair of runs: difference, interval, paired tests, corrected for many pairs.
+
+    QRELS and RUN are files as for venire evaluate. A folder stands for the *.run files in it.
+    """
     result = venire.compare(qrels, runs, **options)
     emit(
         "compare",

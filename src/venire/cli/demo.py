@@ -10,6 +10,7 @@ import click
 
 from venire.cli.shared.options import SEED
 from venire.cli.shared.output import FORMAT, emit, show_progress
+from venire.errors import DataError
 
 
 @click.command("demo")
@@ -26,11 +27,13 @@ def command(folder: str, seed: int, data: str | None, form: str) -> None:
     """Simulate a collection and a noisy crowd, infer grades, and compare them with the truth.
 
     Writes DIR/report.html: the error of each model, and the effect of the crowd's noise on the
-    ranking of the systems; then the same for the TREC 2010 crowd data where it is present.
+    ranking of the systems; then the same for the TREC 2010 crowd data if available.
     DIR/study is a study that a simulated crowd has judged: venire serve DIR/study.
     """
     from venire.demo.report import make_demo, write_demo
 
+    if Path(folder).exists() and not Path(folder).is_dir():
+        raise DataError(f"{folder}: is a file, not a folder")
     root = Path(data or os.environ.get("VENIRE_DATA") or Path("..") / "shared" / "data")
     with show_progress() as progress:
         demo = make_demo(seed=seed, data=root, progress=progress)

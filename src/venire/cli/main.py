@@ -73,7 +73,7 @@ def cli() -> None:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run a command; an error of the user prints one line and returns 2."""
+    """Run a command; for a user error, print a single line and return 2."""
     try:
         code = cli.main(args=argv, standalone_mode=False)
     except VenireError as error:

@@ -47,7 +47,7 @@ from venire.tables.schema import express
 @click.option(
     "--fusion",
     type=click.Choice(FUSIONS),
-    help="With fused: how runs are fused; reciprocal-rank by default.",
+    help="With fused: fusion method; reciprocal-rank by default.",
 )
 @click.option(
     "--discount",
@@ -105,7 +105,7 @@ def command(
     form: str,
     **options: Any,
 ) -> None:
-    """Choose documents to judge from RUN....
+    """Choose documents to judge from one or more runs.
 
     RUN is a TREC run or a table of runs, or a folder with *.run files. With --qrels an adaptive
     strategy is replayed: each grade is looked up when its document is chosen.

@@ -36,7 +36,7 @@ RANKING_OPTIONS = ("qrels_columns", "judgments", "posterior", "draws", "depth", 
 
 @click.command("trust")
 @click.argument("qrels", required=False, metavar="QRELS")
-@click.argument("runs", nargs=-1, metavar="RUN...")
+@click.argument("runs", nargs=-1, metavar="[RUN...]")
 @click.option(
     "--campaign",
     "campaigns",
@@ -134,7 +134,7 @@ def command(
         compare_campaigns(campaigns, paths, measures, output=output, form=form, **shared)
         return
     if qrels is None or not runs:
-        raise click.UsageError("Name QRELS and RUN..., or groups with --campaign NAME=FILE.")
+        raise click.UsageError("Pass QRELS and RUN..., or groups with --campaign NAME=FILE.")
     _refuse(options, ("study", "relevant_from"), "needs --campaign")
     if len(measures) > 1:
         raise BadSetting("must be one measure without --campaign", argument="measures")

@@ -64,9 +64,7 @@ def _read_campaigns(campaigns: tuple[str, ...], study: str | None) -> dict[str, 
                 hint="For a campaign of a study, name the study with --study.",
             )
         if name in files:
-            raise BadSetting(
-                f"names {name} twice.", argument="campaigns", hint="Give each group its own name."
-            )
+            raise BadSetting(f"must have different names (got {name} twice)", argument="campaigns")
         files[name] = path
     return files
 

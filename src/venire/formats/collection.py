@@ -101,7 +101,7 @@ def read_collection(folder: str | Path) -> Collection:
     qrels = {stem(path.name): read_qrels(path) for path in files}
     if topics.is_empty() and documents.is_empty() and not len(runs) and not qrels:
         raise DataError(
-            f"{root}: the folder contains no collection",
+            f"{root}: contains no collection",
             hint="Add topics.tsv, documents.jsonl or images/, runs/*.run or qrels/*.qrels.",
         )
     notes += [*runs.notes, *(note for grades in qrels.values() for note in grades.notes)]

@@ -51,6 +51,8 @@ def read_run_files(paths: Iterable[str | Path], *, keep_going: bool = False) -> 
         if not shared.isdisjoint(_tags(runs)):
             runs = name_by_file(runs, stem(str(path)))
         for name in _tags(runs):
+            if path_of.get(name) == path:
+                raise DataError(f"{path}: the file is passed twice", hint="Pass it once.")
             if name in path_of:
                 raise DataError(
                     f"{path_of[name]} and {path} both have a run named {name!r}",

@@ -104,7 +104,7 @@ def _unpack(raw: bytes, name: str) -> bytes:
         raise BadLine(
             name,
             None,
-            f"ends in .{ending}, but its content is not compressed so",
+            f"ends in .{ending}, but its content is not {ending} data",
             hint="Rename the file, or compress it.",
         )
     return raw

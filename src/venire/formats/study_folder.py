@@ -149,7 +149,7 @@ def _finish(reading: Reading) -> StudyFolder:
                                 "the folder does not have"))  # fmt: skip
     if topics.is_empty() and documents.is_empty():
         raise DataError(
-            f"{reading.name or 'study'}: the folder contains no collection",
+            f"{reading.name or 'study'}: contains no collection",
             hint="Add topics.tsv, and documents.jsonl, images/, entities.ttl, runs/*.run or "
             "qrels/*.qrels.",
         )

@@ -43,7 +43,7 @@ class Grouper(Protocol):
 
 
 def within_limits(grouper: Grouper) -> None:
-    """Refuse a setting that is out of the grouper's limits.
+    """Refuse a setting outside the limits of the grouper.
 
     Raises
     ------
@@ -57,10 +57,10 @@ def within_limits(grouper: Grouper) -> None:
 
 
 def finish(labels: Longs, cap: int | None = None) -> Longs:
-    """Cut groups to a size, make groups under two single, and number groups by their first member.
+    """Limit the size of groups, dissolve groups of one, and number groups by their first member.
 
-    A group of more than ``cap`` is cut, in the order of the pool, into as few parts as can be,
-    whose sizes differ by one at most.
+    A group of more than ``cap`` is split, in pool order, into the smallest possible number of
+    parts; their sizes differ by at most one.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def finish(labels: Longs, cap: int | None = None) -> Longs:
     Returns
     -------
     int64 [n]
-        Groups are 0, 1, ... in the order of the pool; ``-1`` is single.
+        Groups are 0, 1, ... in pool order; ``-1`` is ungrouped.
 
     Examples
     --------

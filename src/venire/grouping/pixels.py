@@ -64,7 +64,7 @@ class ColourHistogram:
     bins: int = 8
 
     def __post_init__(self) -> None:
-        """Refuse a cube of one cell, or of more than there are colours."""
+        """Check the number of bins."""
         if not 2 <= self.bins <= 64:
             raise BadSetting(f"bins must be between 2 and 64 (got {self.bins})")
 

@@ -23,7 +23,7 @@ _SPELLED = re.compile(r"\s*([\w-]+)\s*(?:\(([^()]*)\))?\s*")
 
 @dataclass(frozen=True)
 class Setting:
-    """One way to group a pool.
+    """A grouping method with its values.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Setting:
     values : tuple of (str, float)
         Its settings.
     cap : int or None
-        Most images in a group.
+        Maximum size of a group.
 
     Examples
     --------

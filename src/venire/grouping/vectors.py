@@ -199,17 +199,19 @@ def _read_npy(path: Path, ids: Sequence[str] | None, name: str) -> Vectors:
         array = np.load(path, allow_pickle=False)
     except FileNotFoundError:
         raise BadLine(name, None, "no such file") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise BadLine(name, None, f"cannot be read as .npy: {error}") from None
+    except (OSError, ValueError, EOFError):
+        raise BadLine(
+            name, None, "cannot be read as .npy", hint="Save a numeric array with numpy.save."
+        ) from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiub":
         raise DataError(f"{name}: is not an array of numbers")
-    beside = path.with_suffix(".txt")
-    if beside.exists():
-        ids = beside.read_text(encoding="utf-8").split("\n")
+    ids_path = path.with_suffix(".txt")
+    if ids_path.exists():
+        ids = ids_path.read_text(encoding="utf-8").split("\n")
         ids = [line.rstrip("\r") for line in (ids[:-1] if ids[-1] == "" else ids)]
     if ids is None:
         raise DataError(
-            f"{name}: has no document IDs", hint=f"Write them to {beside.name}, one per line."
+            f"{name}: has no document IDs", hint=f"Write them to {ids_path.name}, one per line."
         )
     return Vectors.of(ids, array, name=name)
 

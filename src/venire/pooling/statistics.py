@@ -134,9 +134,12 @@ def count_by_topic(
 
 def _select_relevant(qrels: Qrels, lists: Lists, relevant_from: float) -> pl.DataFrame:
     if not qrels.frame["query_id"].is_in(lists.topics.to_list()).any():
-        ours = ", ".join(lists.topics.head(3))
-        theirs = ", ".join(qrels.frame["query_id"].unique(maintain_order=True).head(3))
-        raise NoOverlap(f"runs and qrels share no topic: {ours} ... against {theirs} ...")
+        in_runs = ", ".join(lists.topics.head(3))
+        in_qrels = ", ".join(qrels.frame["query_id"].unique(maintain_order=True).head(3))
+        raise NoOverlap(
+            f"qrels and runs share no topic (topics of the qrels: {in_qrels}; topics of the "
+            f"runs: {in_runs})"
+        )
     return qrels.frame.filter(pl.col("relevance") >= relevant_from).select(PAIR)
 
 

@@ -167,7 +167,7 @@ class Page:
         return [*paths, page]
 
     def write(self, path: str | Path, footer: str = "") -> None:
-        """Write the page whole or not at all."""
+        """Write the page; a failed write leaves no partial file."""
         write_bytes(path, self.render(footer).encode())
 
 

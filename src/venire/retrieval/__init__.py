@@ -1,1 +1,1 @@
-"""Classical retrieval systems, for the runs that a first pool is made of."""
+"""Classical retrieval systems, to make runs for a first pool."""

@@ -78,7 +78,7 @@ class Index:
         if missing:
             raise MissingColumns(missing, documents.columns, "documents", renamed=False)
         if documents.is_empty():
-            raise DataError("the collection has no documents")
+            raise DataError("The collection has no documents", hint="Add documents.jsonl or .tsv.")
         fields = [name for name in ("title", "text") if name in documents.columns]
         occurrences = analyzer.split_terms(join_columns(documents, fields))
         term, terms = code(occurrences["term"])

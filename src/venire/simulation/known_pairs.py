@@ -50,4 +50,4 @@ def require_relevant(qrels: Qrels, relevant_from: int) -> None:
         No grade is ``relevant_from`` or more.
     """
     if not (qrels.frame["relevance"] >= relevant_from).any():
-        raise BadSetting(f"no pair of the qrels has the grade {relevant_from} or more")
+        raise BadSetting(f"No pair of the qrels has a grade >= {relevant_from}")

@@ -65,16 +65,14 @@ def load_truth(truth: TruthLike, runs: RunsLike | None, ties: str) -> KnownTruth
     table = None if runs is None else load_runs(runs)
     if not isinstance(truth, Collection) and not (is_path(truth) and Path(truth).is_dir()):
         if table is None:
-            raise BadSetting(
-                "must be passed with qrels; only a collection has runs of its own", argument="runs"
-            )
+            raise BadSetting("must be passed with qrels, which contain no runs", argument="runs")
         qrels = load_qrels(truth)
         return KnownTruth(qrels, table, None, (*qrels.notes, *table.notes))
     collection = load_collection(truth)
     if len(collection.qrels) != 1:
         names = ", ".join(collection.qrels) or "none"
-        place = f"{truth}: " if is_path(truth) else ""
-        raise DataError(f"{place}a simulation needs one file of qrels, and there is {names}")
+        place = f"{truth}:" if is_path(truth) else "The collection"
+        raise DataError(f"{place} must have exactly one file of qrels (got {names})")
     (qrels,) = collection.qrels.values()
     notes = list(collection.notes)
     if table is None and len(collection.runs):

@@ -212,7 +212,7 @@ def _load_truth_and_types(
         if len(collection.qrels) != 1:
             names = ", ".join(collection.qrels) or "none"
             raise DataError(
-                f"{place}: there is no single file of qrels ({names})",
+                f"{place}: must have exactly one file of qrels (got {names})",
                 hint="Pass `truth` or `pilot`.",
                 code="no-single-qrels",
             )

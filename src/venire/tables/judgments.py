@@ -302,7 +302,8 @@ def _times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
             row = int(bad.arg_true()[0])
             raise source.error(
                 int(frame[ROW][row]),
-                f"judged_at is {times[row]!r}; write it as 2026-01-31T12:00:00Z",
+                f"judged_at must be a time or a number (got {times[row]!r})",
+                hint="Write times as 2026-01-31T12:00:00Z.",
             )
         return frame.with_columns(read.alias("judged_at"))
     return frame
@@ -337,7 +338,7 @@ def _repeats(
         raise DuplicateRows(
             key,
             *place,
-            "is judged twice",
+            "is a repeated judgment",
             hint='Choose a judgment, for example with `repeats="last"`.',
             code="repeated-judgment",
         )

@@ -119,7 +119,7 @@ def test_wrong_input_is_told():
     judgments = table(random_rows(0))
     with pytest.raises(UnknownName, match="Did you mean 'a1'"):
         Pair.of(judgments, "a1", "a11")
-    with pytest.raises(BadSetting, match=r"relevant from 9: no grade of the scale 0, 1, 2, 3"):
+    with pytest.raises(BadSetting, match="`relevant_from` must be a grade of the scale 0, 1, 2, 3"):
         Pair.of(judgments, "a1", "a2", relevant_from=9)
     with pytest.raises(NoOverlap, match="x and y judged no item in common"):
         Pair.of(table([("q", "a", "x", 0), ("q", "b", "y", 1)]), "x", "y")

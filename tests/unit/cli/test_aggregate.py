@@ -221,7 +221,7 @@ BAD = {
     "repeats refused": (
         HEAD + "q,a,x,1\nq,a,x,0\n",
         ["--repeats", "error"],
-        ["line 3", "q a x is judged twice"],
+        ["line 3", "q a x is a repeated judgment"],
     ),
     "unknown option": (HEAD + "q,a,x,1\n", ["--modle", "mean"], ["--modle"]),
 }

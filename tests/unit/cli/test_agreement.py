@@ -116,8 +116,8 @@ def test_one_judgment_an_item_is_undefined(venire_json, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--relevant-from", "7"], "relevant from 7: no grade of the scale 0, 1, 2"),
-        (["--bootstrap", "-1"], "bootstrap is a number of resamples, 0 or more, not -1"),
+        (["--relevant-from", "7"], "--relevant-from must be a grade of the scale 0, 1, 2 (got 7)"),
+        (["--bootstrap", "-1"], "--bootstrap must be >= 0 (got -1)"),
         (["--bootstrap", "many"], "not a valid integer"),
         (["--by", "worker"], "is not one of 'topic', 'grade', 'annotator'"),
         (["--scale", "0,1"], "label '2' is not on the scale 0, 1"),

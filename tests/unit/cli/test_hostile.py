@@ -137,7 +137,7 @@ def test_simulations_where_nothing_is_relevant(venire, tmp_path):
     for command in (["pools"], ["assessors", "--keep", "0.5"]):
         status, _, err = venire("simulate", *command, *runs)
         assert status == 2
-        assert "no pair of the qrels has the grade 2 or more" in err
+        assert "No pair of the qrels has a grade >= 2" in err
 
 
 def test_a_folder_of_runs_and_a_posterior_of_other_topics(venire, tmp_path):

@@ -66,4 +66,4 @@ def test_no_collection(tmp_path, venire):
     (tmp_path / "topics.tsv").write_text("query_id\ttitle\nq\tx\n")
     status, _, err = venire("retrieve", tmp_path, "-o", tmp_path)
     assert status == 2
-    assert "the collection has no documents" in err
+    assert "The collection has no documents" in err

@@ -197,7 +197,7 @@ def test_texts_are_grouped_by_the_same_code(tmp_path, venire_json):
         (("--vectors", "V", "--truth", "nothing"), "no such file"),
         (("--vectors", "V", "--queries", "0"), "--queries must be >= 1 (got 0)"),
         (("--vectors", "V", "--repetitions", "0"), "at least 1"),
-        (("--vectors", "V", "--caps", "few"), "a cap is"),
+        (("--vectors", "V", "--caps", "few"), "cap must be"),
         (("--vectors", "V", "--methods", "near-duplicate"), "the documents have none"),
         (("--vectors", "V", "--bootstrap", "0"), "at least 1"),
         (("--encoder", "colour-histogram",), "the documents have none"),

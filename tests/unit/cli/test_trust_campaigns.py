@@ -51,7 +51,7 @@ def test_a_row_a_measure_and_two_groups(venire_json, arguments, files):
     [
         (["--campaign", "other"], "name the study with --study"),
         (["--campaign", "=x"], "NAME=FILE"),
-        (["--campaign", "wave=again"], "names wave twice"),
+        (["--campaign", "wave=again"], "got wave twice"),
         (["--judgments", "x"], "cannot be used with --campaign"),
     ],
 )

@@ -63,7 +63,7 @@ def test_bombs_are_refused(tmp_path):
     refused(tmp_path, path, "200 times its size")
     small = archive(tmp_path / "s.zip", ["a", "b"], b"\0" * 1000)
     refused(tmp_path, small, "<= 1,500 bytes", most_bytes=1500)
-    refused(tmp_path, small, "holds 2 files; at most 1", most_files=1)
+    refused(tmp_path, small, "<= 1 files", most_files=1)
 
 
 def test_an_archive_that_lies_about_its_size_is_refused(tmp_path):

@@ -219,7 +219,7 @@ def test_mistakes_in_vectors(tmp_path):
         ("v.npy", ["a", "b"], "3 vectors for 2 documents"),
         ("v.npy", None, "has no document IDs"),
         ("flat.npy", ["a"], "2-dimensional"),
-        ("text.npy", ["a"], "holds no numbers"),
+        ("text.npy", ["a"], "is not an array of numbers"),
         ("broken.npy", ["a"], "cannot be read as .npy"),
         ("away.npy", ["a"], "no such file"),
         ("one.parquet", None, "not lists of numbers"),

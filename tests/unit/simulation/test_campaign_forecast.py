@@ -118,7 +118,7 @@ def test_a_pilot_without_known_grades_is_fitted():
 
 
 def test_wrong_input_is_told(known):
-    with pytest.raises(BadSetting, match="overlap is at least 1"):
+    with pytest.raises(BadSetting, match="`overlap` must be >= 1"):
         Design(overlap=0)
     with pytest.raises(BadSetting, match="spam"):
         Crowd(spam=1.0)

@@ -218,7 +218,7 @@ class AnnotatorTypes(loop.IterativeModel):
 
 
 def _continue_state(state: State, start: Posterior, judgments: Judgments) -> State:
-    """Return the state with what an earlier result knew about the annotators."""
+    """Return the state with the estimates of an earlier result for the annotators."""
     earlier: State = start.state["state"]
     has_same_grid = (
         earlier.weight.size == state.weight.size

@@ -19,7 +19,7 @@ HALF_WIDTH = 1.959963984540054
 
 @dataclass(frozen=True)
 class ReliabilityDiagram:
-    """Share of most probable grades that are right, by their probability.
+    """Accuracy of the most probable grades, by their probability.
 
     Attributes
     ----------

@@ -36,8 +36,8 @@ def open_store(database: str, *, make: bool = False) -> Iterator[Store]:
         file = Path(database) / "venire.db"
         if not make and not file.is_file():
             raise DataError(
-                f"{database}: there is no venire.db in this folder; make a study first with: "
-                f"venire study new NAME --database {database}"
+                f"{database}: no venire.db in this folder",
+                hint=f"Create a study first: venire study new NAME --database {database}",
             )
         store = Store.at(database)
     try:

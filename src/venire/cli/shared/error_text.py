@@ -72,6 +72,9 @@ HINTS: dict[str, tuple[Hint, ...]] = {
             lambda error: "Pass the folder that venire aggregate -o wrote, or items.parquet in it."
         ),
     ),
+    "repeated-judgment": (
+        Hint(lambda error: "Choose which one counts, for example --repeats last.", ("repeats",)),
+    ),
     "no-query-text": (Hint(lambda error: "Choose other columns with --fields.", ("fields",)),),
     "no-judgments": (Hint(lambda error: "Pass them with --judgments.", ("judgments",)),),
     "no-single-qrels": (
@@ -139,7 +142,7 @@ def option_names(command: click.Command | None) -> dict[str, str]:
     return {
         parameter.name: max(parameter.opts, key=len)
         if parameter.param_type_name == "option"
-        else str(parameter.human_readable_name)
+        else str(parameter.human_readable_name).strip("[]")
         for parameter in command.params
         if parameter.name
     }

@@ -119,7 +119,7 @@ MEASURES = click.option(
     multiple=True,
     callback=none_if_empty,
     metavar="M",
-    help="Measure as ir_measures spells it: AP, nDCG@10, P(rel=2)@5. Repeatable.",
+    help="Measure, in ir_measures notation: AP, nDCG@10, P(rel=2)@5. Repeatable.",
 )
 MEASURE = click.option(
     "-m",
@@ -127,7 +127,7 @@ MEASURE = click.option(
     default="AP",
     show_default=True,
     metavar="M",
-    help="Measure of the systems, as ir_measures spells it.",
+    help="Measure of the systems, in ir_measures notation.",
 )
 TIES = click.option(
     "--ties",
@@ -141,15 +141,16 @@ TOPICS = click.option(
     type=click.Choice(TOPIC_CHOICES),
     default="qrels",
     show_default=True,
-    help="Average over all topics of the qrels (a missing one counts 0), or over those of a run.",
+    help="Average over all topics of the qrels (a topic missing from a run counts as 0), or over "
+    "the topics of the run.",
 )
 KEEP_GOING = click.option(
-    "--keep-going", is_flag=True, help="Leave out run files that cannot be read, and note them."
+    "--keep-going", is_flag=True, help="Leave out run files that cannot be read, with a note."
 )
 POSTERIOR = click.option(
     "--posterior",
     metavar="DIR",
-    help="Folder that venire aggregate -o wrote: adds the effect of uncertain grades.",
+    help="Output folder of venire aggregate -o: adds the effect of uncertain grades.",
 )
 DRAWS = click.option(
     "--draws",

@@ -14,14 +14,14 @@ from venire.simulation.campaigns.annotators_needed import RULES, SOURCES
 
 @click.command("annotators")
 @click.argument("judgments")
-@click.argument("runs", nargs=-1, metavar="RUN...")
+@click.argument("runs", nargs=-1, metavar="[RUN...]")
 @reading(LAST_REPEAT)
 @click.option("--most", type=click.IntRange(min=2), default=5, show_default=True,
               help="Largest number of judgments per pair to try.")  # fmt: skip
 @click.option(
     "--source", type=click.Choice(SOURCES), default="judgments", show_default=True,
-    help="Source of the drawn labels: the judgments of each pair, or, where pairs have too few, a "
-    "fitted model.",
+    help="Source of the drawn labels: the judgments of each pair, or a fitted model if pairs have "
+    "too few judgments.",
 )  # fmt: skip
 @click.option("--rule", type=click.Choice(RULES), default="mean", show_default=True,
               help="Rule that turns the drawn labels of a pair into one grade.")  # fmt: skip

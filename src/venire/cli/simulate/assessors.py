@@ -31,7 +31,7 @@ def read_rates(
 
 @click.command("assessors")
 @click.argument("truth", metavar="COLLECTION|QRELS")
-@click.argument("runs", nargs=-1, metavar="RUN...")
+@click.argument("runs", nargs=-1, metavar="[RUN...]")
 @click.option(
     "--keep",
     callback=read_rates,
@@ -51,7 +51,11 @@ def read_rates(
 )
 @click.option("--favour", metavar="RUN", help="Run that the assessor favours.")
 @click.option(
-    "--top", type=int, default=5, show_default=True, help="Top documents of the favoured run."
+    "--top",
+    type=int,
+    default=5,
+    show_default=True,
+    help="With --favour: number of top documents of that run which the assessor may accept.",
 )
 @click.option(
     "--accept",

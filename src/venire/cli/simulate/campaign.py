@@ -40,7 +40,7 @@ def _numbers(name: str, default: str, text: str) -> Callable[[F], F]:
 @click.option("--pilot", metavar="JUDGMENTS",
               help="Judgments of pairs in QRELS: their errors replace --spam and --accuracy, "
               "their median seconds --seconds.")  # fmt: skip
-@click.option("--seconds", type=float, help="Seconds per judgment; 15, or the pilot's median.")
+@click.option("--seconds", type=float, help="Seconds per judgment; 15 or the pilot's median.")
 @click.option("--price", type=float, default=0.02, show_default=True, help="Price per judgment.")
 @click.option("--fee", type=float, default=0.2, show_default=True,
               help="Platform fee, as a share of the payment.")  # fmt: skip

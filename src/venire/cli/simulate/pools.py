@@ -14,7 +14,7 @@ from venire.simulation.simulate_pools import POOL_VIEWS
 
 @click.command("pools")
 @click.argument("truth", metavar="COLLECTION|QRELS")
-@click.argument("runs", nargs=-1, metavar="RUN...")
+@click.argument("runs", nargs=-1, metavar="[RUN...]")
 @click.option(
     "--depth",
     callback=read_numbers(),
@@ -38,7 +38,7 @@ from venire.simulation.simulate_pools import POOL_VIEWS
 def command(
     truth: str, runs: tuple[str, ...], output: str | None, form: str, **options: Any
 ) -> None:
-    """Score systems by simulated pools, against the truth.
+    """Score systems with simulated pools, and compare with the scores under all known grades.
 
     The first argument is qrels, or a collection folder with its qrels (Cranfield too). Without
     RUN..., the runs of the collection are used, or its documents are searched with the twelve

@@ -1,4 +1,4 @@
-"""``venire study crowd``: batches out to a crowd platform, its results in, what to pay for."""
+"""``venire study crowd``: export batches to a crowd platform, import results, write decisions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,12 @@ def command() -> None:
     "--days", type=click.IntRange(1, 365), default=14, show_default=True,
     help="Number of days for which the exported documents are reserved.",
 )  # fmt: skip
-@click.option("--most", type=click.IntRange(min=1), metavar="N", help="Maximum number of HITs.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Maximum number of batches (HITs); all by default.",
+)
 @DATABASE
 @FORMAT
 def export_command(

@@ -15,7 +15,7 @@ from venire.cli.shared.output import FORMAT, emit
 @DATABASE
 @FORMAT
 def command(name: str, owner: str | None, database: str, form: str) -> None:
-    """Create a study called NAME, and the database if it is missing."""
+    """Create a study NAME, and the database if it does not exist."""
     from venire.server.studies.accounts import choose_owner
     from venire.server.studies.studies import create_study
 

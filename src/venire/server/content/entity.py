@@ -112,10 +112,10 @@ def show_entity(
     uri : str
         The entity.
     languages : sequence of str
-        The best first; ``en`` also means ``en-GB``. Texts in none of them are shown where a
-        property has no others. Without any language all texts are shown.
+        Preferred languages, best first; ``en`` includes ``en-GB``. Texts in other languages are
+        shown only if a property has no text in these. An empty sequence shows all texts.
     limit : int, optional
-        Values shown of a property; None shows all.
+        Maximum number of values per property; None shows all.
 
     Raises
     ------

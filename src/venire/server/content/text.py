@@ -158,7 +158,7 @@ def _stems(words: list[str]) -> list[str]:
 
 
 class _Terms:
-    """The terms of one query, and what they mark."""
+    """The terms of a query, and the parts of a text that match them."""
 
     def __init__(self, query: str) -> None:
         query = query[: MOST_TERMS * 100]

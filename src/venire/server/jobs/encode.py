@@ -115,7 +115,7 @@ def _encode_rest(
     earlier: list[Vectors],
     progress: Progress,
 ) -> list[Vectors]:
-    """Encode the documents without a vector, a batch at a time."""
+    """Encode the documents without a vector, batch by batch."""
     encoded = {doc_id for vectors in earlier for doc_id in vectors.ids}
     rest = documents.filter(~pl.col("doc_id").is_in(encoded)) if encoded else documents
     root = work.store.media or "."

@@ -48,7 +48,7 @@ class PartWriter(Generic[Piece]):
             self._save()
 
     def add(self, piece: Piece) -> None:
-        """Add a finished piece; save it, with others, if the last part is old enough."""
+        """Add a finished piece; save all unsaved pieces if the last save is long enough ago."""
         self._unsaved.append(piece)
         if time.monotonic() - self._saved_at > self._seconds:
             self._save()

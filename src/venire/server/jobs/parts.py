@@ -29,7 +29,7 @@ def save_part(store: Store, claim: Claim, name: str, content: bytes) -> None:
 
 
 def delete_parts(store: Store, claim: Claim, names: Sequence[str]) -> None:
-    """Delete parts of a claimed job: the steps on the way to its result."""
+    """Delete parts of a claimed job: its intermediate results."""
 
     def write(session: Session) -> None:
         record_heartbeat(session, claim)

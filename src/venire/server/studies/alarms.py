@@ -1,4 +1,4 @@
-"""Alarms of a study: what its owner should look at."""
+"""Alarms of a study: problems that its owner should look at."""
 
 from __future__ import annotations
 

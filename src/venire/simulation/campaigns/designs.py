@@ -57,7 +57,7 @@ class Design:
         for name, least in (("depth", 1), ("overlap", 1), ("batch_size", 1), ("gold_size", 0),
                             ("gold_errors", 0)):  # fmt: skip
             if getattr(self, name) < least:
-                raise BadSetting(f"{name} is at least {least}, not {getattr(self, name)}")
+                raise BadSetting(f"must be >= {least} (got {getattr(self, name)})", argument=name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,10 +88,13 @@ class Crowd:
     pay_rejected: bool = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.spam < 1 or not 0 < self.accuracy <= 1:
-            raise BadSetting("spam is a share from 0 to below 1, and accuracy one above 0")
-        if min(self.seconds, self.price, self.fee) < 0:
-            raise BadSetting("seconds, price and fee are 0 or more")
+        if not 0 <= self.spam < 1:
+            raise BadSetting(f"must be >= 0 and < 1 (got {self.spam:g})", argument="spam")
+        if not 0 < self.accuracy <= 1:
+            raise BadSetting(f"must be > 0 and <= 1 (got {self.accuracy:g})", argument="accuracy")
+        for name in ("seconds", "price", "fee"):
+            if getattr(self, name) < 0:
+                raise BadSetting(f"must be >= 0 (got {getattr(self, name):g})", argument=name)
 
     def tables(self, size: int) -> tuple[Floats, Floats]:
         """Return P(label | grade) [K, K] of those who look, and of spam."""
@@ -99,7 +102,9 @@ class Crowd:
         if self.confusion is not None:
             table = np.array(self.confusion)
             if table.shape != (size, size):
-                raise BadSetting(f"the confusion is of {len(table)} grades; the scale has {size}")
+                raise BadSetting(
+                    f"must have one row per grade, {size} (got {len(table)})", argument="confusion"
+                )
             return table / table.sum(axis=1, keepdims=True), chance
         table = np.eye(size) * self.accuracy
         for grade in range(size):
@@ -190,18 +195,18 @@ def forecast(
     ([1.0, 1.0], [True, False])
     """
     if not designs:
-        raise BadSetting("name at least one design")
+        raise BadSetting("must have at least one design", argument="designs")
     if replays < 2:
-        raise BadSetting(f"replays are at least 2, not {replays}")
+        raise BadSetting(f"must be >= 2 (got {replays})", argument="replays")
     crowd = crowd or Crowd()
     parsed = parse(measure) if isinstance(measure, str) else measure
     scale = Scale.of(sorted({0.0, *truth.frame["relevance"].cast(pl.Float64).to_list()} - {-1.0}))
     if scale.size < 2:
-        raise DataError("all known grades are the same; a forecast needs two")
+        raise DataError("All known grades are the same, but a forecast needs at least two grades")
     field = _Field(truth, runs, scale, parsed, ties)
     rows: list[Row] = []
     for number, design in enumerate(designs):
-        progress(Event("playing designs", number, len(designs)))
+        progress(Event("simulating designs", number, len(designs)))
         played = [
             field.play(design, crowd, np.random.default_rng([seed, number, replay]))
             for replay in range(replays)
@@ -249,7 +254,7 @@ class _Field:
         pairs = list_pairs(truth, Lists.of(runs, ties=ties))
         self.table = RankTable.of(runs, pairs, ties=ties)
         if len(self.table.runs) < 2:
-            raise BadSetting("the order of systems needs at least two runs")
+            raise BadSetting("must contain at least two runs", argument="runs")
         self.scale, self.measure = scale, measure
         self.known = int((truth.frame["relevance"] >= 0).sum())
         self.values = scale.array()
@@ -346,7 +351,7 @@ def crowd_of_pilot(pilot: Judgments, truth: Qrels | None = None, **expected: Any
             truth.frame.filter(pl.col("relevance") >= 0), on=["query_id", "doc_id"]
         )
         if both.is_empty():
-            raise DataError("no judgment of the pilot is of a pair with a known grade")
+            raise DataError("The pilot and the qrels share no pair with a known grade")
         table = np.full((pilot.scale.size,) * 2, 0.5)
         grade = pilot.scale.index(both["relevance"].to_numpy().astype(np.float64))
         label = pilot.scale.index(both["label"].to_numpy().astype(np.float64))

@@ -76,7 +76,7 @@ class Chance:
         return cls(both[:, 0], both[:, 1])
 
     def first(self) -> Chance:
-        """Return the first repetition alone."""
+        """Return the first repetition only."""
         return Chance(self.perceive[:1], self.check[:1])
 
 
@@ -94,11 +94,11 @@ def replay(
     ----------
     pools : GroupedPools
     labels : int64 [N]
-        Group of each image over all pools, ``-1`` where it is single.
+        Group of each image over all pools; ``-1`` for an ungrouped image.
     annotator : GroupedAnnotator
     chance : Chance
     setting : str
-        What the result calls the setting.
+        Name of the setting in the result.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def _quickest(work: Callable[[], object], before: Callable[[], object] = int) ->
 
 
 def _nearest(group: Longs, nearness: Longs, groups: int) -> Longs:
-    """Return the place of each group's image that is nearest the query [groups]."""
+    """Return the index of the image nearest to the query in each group [groups]."""
     order = np.lexsort((nearness, group))
     return order[np.searchsorted(group[order], np.arange(groups))]
 

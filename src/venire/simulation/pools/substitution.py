@@ -26,7 +26,7 @@ from venire.tables.runs import Runs
 
 @dataclass(frozen=True)
 class SimulatedSubstitution:
-    """Scores of the systems under simulated second assessors, beside those under the first.
+    """Scores of the systems under simulated second assessors, compared with those under the first.
 
     Attributes
     ----------
