@@ -1,4 +1,4 @@
-"""Figure 3 of arXiv:1305.0015: ordinal link and spam component, each on and off, under spam."""
+"""Reproduce figure 3 of arXiv:1305.0015: ordinal link and spam component on and off, under spam."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def main() -> None:
     page = Page("Ordinal link and spam component, on and off")
     for data, load in (("web-relevance", web_relevance), ("trec-rf10", trec_rf10)):
         judgments, gold = load()
-        mine = []
+        data_rows = []
         for level in LEVELS:
             spammed = add_fakes(judgments, level, seed=SEED)
             for name, settings in VARIANTS.items():
                 posterior = OrdinalMixture(**settings).fit(spammed)
-                mine.append(
+                data_rows.append(
                     {"data": data, "fakes": level, "variant": name}
                     | score(posterior, gold)
                     | {"converged": posterior.converged}
                 )
-            print(f"{data}, {level} fakes an item: done", flush=True)
-        show(mine, data)
+            print(f"{data}, {level} fakes per item: done", flush=True)
+        show(data_rows, data)
         page.heading(data)
         figure = go.Figure()
         for name in VARIANTS:
-            line = [row for row in mine if row["variant"] == name]
+            line = [row for row in data_rows if row["variant"] == name]
             figure.add_trace(
                 go.Scatter(
                     x=[row["fakes"] for row in line],
@@ -48,10 +48,10 @@ def main() -> None:
                     mode="lines+markers",
                 )
             )
-        figure.update_xaxes(title="fake judgments an item")
+        figure.update_xaxes(title="fake judgments per item")
         figure.update_yaxes(title="mean squared error")
-        page.plot(figure, mine, caption=f"{data}: the four variants.")
-        rows += mine
+        page.plot(figure, data_rows, caption=f"{data}: the four variants.")
+        rows += data_rows
     save("ablation", rows, page)
 
 

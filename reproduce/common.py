@@ -1,4 +1,4 @@
-"""What the reproductions share: the data, the models, tables and plots on disk."""
+"""Data, scores and output shared by the reproductions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ OUT = Path(__file__).parent / "output"
 
 
 def need(path: Path) -> Path:
-    """Return a data file, or leave with a visible reason."""
+    """Return the path of a data file; end the script with a message if it does not exist."""
     if not path.exists():
-        print(f"skipped: {path} is not there; set VENIRE_DATA to the data folder")
+        print(f"skipped: {path}: no such file. Set VENIRE_DATA to the data folder.")
         sys.exit(0)
     return path
 
@@ -37,7 +37,7 @@ def trec_rf10() -> tuple[Judgments, Qrels]:
 
 
 def web_relevance() -> tuple[Judgments, Qrels]:
-    """Return the web search crowd judgments and their truth; all items are of one query."""
+    """Return the web search crowd judgments and their grades; all items have the same query."""
     folder = DATA / "web-relevance"
     judgments = Judgments.read(
         need(folder / "label.csv"),

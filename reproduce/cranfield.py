@@ -1,8 +1,7 @@
-"""The article on relevance judgments, pooling and agreement: its Cranfield tables beside ours.
+"""Reproduce the Cranfield tables of the article "Relevance Judgments, Pooling, and Agreement".
 
-Published figures are those of the article ("Relevance Judgments, Pooling, and Agreement"); it
-gives the twelve MAPs to three digits, and an independent run of its settings to four. Simulated
-assessors depend on the random numbers: they agree where they are within .02 of the article.
+The article gives the twelve MAPs to three digits, an independent run of its settings to four.
+Figures of simulated assessors depend on random numbers: they agree if they are within .02.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ MAPS = {
 POOL_COLUMNS = (
     "per_topic", "share_of_lists", "share_of_collection", "found_share", "best_run_share"
 )  # fmt: skip
-POOLS = {  # documents a query; % of 12 x depth, of the collection, found, found by the best run
+POOLS = {  # documents per query; % of 12 x depth, of the collection, found, found by the best run
     1: (3.8, 32, 0.3, 11, 5),
     5: (17.8, 30, 1.3, 34, 23),
     10: (33.7, 28, 2.4, 45, 34),
@@ -87,22 +86,22 @@ Row = dict[str, Any]
 
 
 def row(what: str, published: float, ours: float | None, digits: int) -> Row:
-    """Return published beside ours; the difference is in units of the published last digit."""
+    """Return a published value and ours, and whether they agree to the last published digit."""
     if ours is None:
         return {"what": what, "published": published, "ours": None, "agrees": "no"}
-    # Half up, as the article rounds; a hair so that .0065 stays .0065.
+    # Round half up, as the article does; 1e-9 compensates binary rounding of .0065.
     rounded = math.floor(ours * 10**digits + 0.5 + 1e-9) / 10**digits
-    same = abs(rounded - published) < 0.5 * 10**-digits
-    near = abs(rounded - published) < 1.5 * 10**-digits
-    agrees = "yes" if same else "last digit" if near else "no"
+    is_equal = abs(rounded - published) < 0.5 * 10**-digits
+    is_near = abs(rounded - published) < 1.5 * 10**-digits
+    agrees = "yes" if is_equal else "last digit" if is_near else "no"
     return {"what": what, "published": float(published), "ours": float(ours), "agrees": agrees}
 
 
 def collection() -> tuple[Qrels, Runs, int]:
     """Return the judgments, the twelve runs and the number of documents."""
-    found = read_collection(need(DATA / "cranfield"))
-    runs = search_documents(found.documents, found.topics, ties=TIES)
-    return found.qrels["cranqrel"], runs, found.documents.height
+    cranfield = read_collection(need(DATA / "cranfield"))
+    runs = search_documents(cranfield.documents, cranfield.topics, ties=TIES)
+    return cranfield.qrels["cranqrel"], runs, cranfield.documents.height
 
 
 def pools(qrels: Qrels, runs: Runs, size: int) -> dict[str, list[Row]]:
@@ -169,9 +168,9 @@ def kappas() -> list[Row]:
 
 
 def pythons_numbers(seed: int, pairs: pl.DataFrame) -> np.ndarray[Any, Any]:
-    """Return numbers of Python's generator: topic by topic, relevant documents first, by number.
+    """Return numbers of Python's generator, drawn by topic, relevant documents first, by number.
 
-    The article does not say which generator it used, nor in which order; this one gives its table.
+    The article does not state its generator or the order of the draws; these give its table.
     """
     order = (
         pairs.with_row_index()
@@ -194,25 +193,25 @@ def second_assessor(
 
 
 def near(what: str, published: float, ours: float | None) -> Row:
-    """Return published beside ours, for what depends on random numbers."""
-    agrees = ours is not None and abs(ours - published) <= NEAR
-    word = "yes" if agrees else "no"
-    return {"what": what, "published": float(published), "ours": ours, "agrees": word}
+    """Return a published value and ours, for figures that depend on random numbers."""
+    is_near = ours is not None and abs(ours - published) <= NEAR
+    agrees = "yes" if is_near else "no"
+    return {"what": what, "published": float(published), "ours": ours, "agrees": agrees}
 
 
-def random_rows(found: SimulatedSubstitution) -> list[Row]:
-    """Return the table of the assessor whose disagreements are random."""
+def random_rows(simulation: SimulatedSubstitution) -> list[Row]:
+    """Return the table of the assessor with random disagreements."""
     return [
         near(f"{line['quantity']}: {part}", published, line[part])
-        for line in found.summary()
+        for line in simulation.summary()
         for part, published in zip(("median", "low", "high"), RANDOM[line["quantity"]], strict=True)
     ]
 
 
-def favoured_rows(found: SimulatedSubstitution) -> list[Row]:
-    """Return what the article says of the assessor who favours one run."""
-    medians = {line["quantity"]: line["median"] for line in found.summary()}
-    first = next(line for line in found.by_run() if line["run"] == FAVOURED)
+def favoured_rows(simulation: SimulatedSubstitution) -> list[Row]:
+    """Return the figures of the assessor who favours a run."""
+    medians = {line["quantity"]: line["median"] for line in simulation.summary()}
+    first = next(line for line in simulation.by_run() if line["run"] == FAVOURED)
     return [
         *(near(f"{name}: median", FAVOURING[name], medians[name]) for name in FAVOURING),
         row("rank of the favoured run before", 7, first["rank"], 0),
@@ -225,15 +224,13 @@ def main() -> None:
     tables = pools(qrels, runs, size)
     tables["Textbook kappas"] = kappas()
     for seeds in (SEEDS, MANY):
-        found = second_assessor(qrels, runs, seeds, None)
-        tables[f"A second assessor at random, {seeds:,} seeds (published: 30)"] = random_rows(found)
-    found = second_assessor(qrels, runs, SEEDS, None, python=True)
-    tables[f"A second assessor at random, {SEEDS} seeds of Python's random numbers"] = random_rows(
-        found
-    )
+        title = f"A second assessor at random, {seeds:,} seeds (published: 30)"
+        tables[title] = random_rows(second_assessor(qrels, runs, seeds, None))
+    title = f"A second assessor at random, {SEEDS} seeds of Python's random numbers"
+    tables[title] = random_rows(second_assessor(qrels, runs, SEEDS, None, python=True))
     favoured = favoured_rows(second_assessor(qrels, runs, SEEDS, FAVOURED))
     tables[f"A second assessor who favours {FAVOURED}, {SEEDS} seeds"] = favoured
-    page = Page("Cranfield: published beside ours")
+    page = Page("Cranfield: published and reproduced figures")
     rows = []
     for title, table in tables.items():
         show(table, title)

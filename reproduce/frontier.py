@@ -1,6 +1,6 @@
-"""The figures that aggregation must hold, beside those asked for: two public crowds, ten made-up.
+"""Check the required figures of aggregation on two public and ten simulated crowds.
 
-Give numbers to run some parts only: ``python frontier.py 1 4``.
+Pass numbers to run some parts only: ``python frontier.py 1 4``.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from venire.simulation.crowds.kinds import CROWDS, simulated_crowd
 GOLD = 100
 DRAWS = 20
 MANY = 200
-"""Draws for the calibration error, which differs more from one draw to the next."""
+"""Number of draws for the calibration error, which varies more between draws."""
 SEEDS = 3
 SLOW = 5.0
-"""Seconds from which a fit is told of while waiting."""
+"""Fits that take longer, in seconds, are reported."""
 Row = dict[str, Any]
 
 
 def singles() -> dict[str, Any]:
-    """Return every registered model but the committee."""
+    """Return every registered model except the committee."""
     return {
         name: plugins.load("aggregator", name)()
         for name in plugins.names("aggregator")
@@ -45,42 +45,42 @@ def singles() -> dict[str, Any]:
 
 
 def fitted(judgments: Judgments, committee: Posterior) -> Iterator[tuple[str, Posterior]]:
-    """Yield every single model's result; a member with the same settings is not fitted again."""
+    """Yield the result of every single model; a member with the same settings is not refitted."""
     for name, model in singles().items():
         began = time.perf_counter()
-        there = committee.state.get(name)
-        same = there is not None and there.settings == read_settings(model)
-        result = there if same else model.fit(judgments)
+        member = committee.state.get(name)
+        is_fitted = member is not None and member.settings == read_settings(model)
+        result = member if is_fitted else model.fit(judgments)
         if time.perf_counter() - began > SLOW:
             print(f"  {name}: {time.perf_counter() - began:.0f} s", flush=True)
         yield name, result
 
 
-def asked(what: str, limit: str, ours: float, holds: bool) -> Row:
-    """Return one line: what was asked, what came."""
+def require(what: str, limit: str, ours: float, holds: bool) -> Row:
+    """Return a row with a required figure, ours, and whether the requirement holds."""
     return {"what": what, "asked": limit, "ours": ours, "holds": "yes" if holds else "NO"}
 
 
 def split_gold(judgments: Judgments, gold: Qrels, seed: int) -> tuple[Qrels, Qrels]:
-    """Draw known pairs that were judged; return them and the rest."""
+    """Draw some of the judged known pairs; return these and the others."""
     pairs = judgments.codes.items.select("query_id", "doc_id")
-    there = gold.frame.join(pairs, on=["query_id", "doc_id"], how="inner").sort(
+    judged = gold.frame.join(pairs, on=["query_id", "doc_id"], how="inner").sort(
         "query_id", "doc_id"
     )
-    order = np.random.default_rng(seed).permutation(there.height)
-    return Qrels.of(there[order[:GOLD]]), Qrels.of(there[order[GOLD:]])
+    order = np.random.default_rng(seed).permutation(judged.height)
+    return Qrels.of(judged[order[:GOLD]]), Qrels.of(judged[order[GOLD:]])
 
 
 def draws(judgments: Judgments, gold: Qrels, committee: Posterior) -> dict[str, Any]:
-    """Return mean scores of draws of known pairs, each scored on the rest."""
-    out = []
+    """Return mean scores over draws of known pairs, each scored on the other pairs."""
+    rows = []
     for seed in range(MANY):
-        known, rest = split_gold(judgments, gold, seed)
+        known, others = split_gold(judgments, gold, seed)
         posterior = Committee().reweigh(committee, judgments, known, seed=seed)
-        diagram = build_reliability_diagram(posterior, rest)
-        truth = score_against_gold(posterior, rest)
-        out.append((truth.mse, truth.pearson or 0.0, diagram.error, diagram.coverage))
-    scores = np.array(out)
+        diagram = build_reliability_diagram(posterior, others)
+        truth = score_against_gold(posterior, others)
+        rows.append((truth.mse, truth.pearson or 0.0, diagram.error, diagram.coverage))
+    scores = np.array(rows)
     mse, pearson, few, coverage = map(float, scores[:DRAWS].mean(axis=0))
     error = scores[:, 2]
     return {
@@ -95,7 +95,7 @@ def draws(judgments: Judgments, gold: Qrels, committee: Posterior) -> dict[str, 
 
 
 def reference() -> list[Row]:
-    """Minimax entropy beside the reference values on the web data."""
+    """Return minimax entropy compared with reference values on the web data."""
     judgments, gold = web_relevance()
     rows = []
     for label, model, values in (
@@ -109,14 +109,14 @@ def reference() -> list[Row]:
     ):
         truth = score_against_gold(model.fit(judgments), gold)
         ours = (truth.mse, truth.pearson or 0.0, truth.accuracy)
-        for name, wanted, found in zip(("mse", "pearson", "accuracy"), values, ours, strict=True):
-            near = abs(found - wanted) <= 0.01
-            rows.append(asked(f"minimax {label}: {name}", f"{wanted} +- .01", found, near))
+        for name, wanted, value in zip(("mse", "pearson", "accuracy"), values, ours, strict=True):
+            is_near = abs(value - wanted) <= 0.01
+            rows.append(require(f"minimax {label}: {name}", f"{wanted} +- .01", value, is_near))
     return rows
 
 
 def real(data: str) -> tuple[list[Row], list[Row]]:
-    """Return what is asked on one public crowd without known grades and with, and all scores."""
+    """Return the required figures and all scores on a public crowd."""
     judgments, gold = web_relevance() if data == "web" else trec_rf10()
     began, worked = time.perf_counter(), time.process_time()
     committee = Committee().fit(judgments)
@@ -128,16 +128,18 @@ def real(data: str) -> tuple[list[Row], list[Row]]:
     pearson, ndcg = float(ours["pearson"] or 0), float(ours["ndcg"] or 0)
     best_r = max(float(row["pearson"] or 0) for row in table[1:])
     best_ndcg = max(float(row["ndcg"] or 0) for row in table[1:])
-    # Members are fitted without the known grades: once serves every draw.
+    # Members are fitted without the known grades, so one fit serves every draw.
     reserve = MinimaxEntropy(form="categorical").fit(judgments)
     vouched = replace(committee, state={**committee.state, RESERVE: reserve})
     known = draws(judgments, gold, vouched)
     if data == "web":
         rows = [
-            asked("web: MSE", "<= .145", float(ours["mse"] or 0), float(ours["mse"] or 9) <= 0.145),
-            asked("web: Pearson", ">= .960", pearson, pearson >= 0.960),
-            asked("web, 100 known: MSE", "<= .11", known["mse"], known["mse"] <= 0.11),
-            asked(
+            require(
+                "web: MSE", "<= .145", float(ours["mse"] or 0), float(ours["mse"] or 9) <= 0.145
+            ),
+            require("web: Pearson", ">= .960", pearson, pearson >= 0.960),
+            require("web, 100 known: MSE", "<= .11", known["mse"], known["mse"] <= 0.11),
+            require(
                 "web, 100 known: Pearson", ">= .968", known["pearson"], known["pearson"] >= 0.968
             ),
         ]
@@ -145,27 +147,31 @@ def real(data: str) -> tuple[list[Row], list[Row]]:
         ahead = pearson > best_r or ndcg > best_ndcg
         near = pearson >= 0.99 * best_r and ndcg >= 0.99 * best_ndcg
         rows = [
-            asked("trec: Pearson", ">= .455", pearson, pearson >= 0.455),
-            asked("trec: nDCG", ">= .888", ndcg, ndcg >= 0.888),
-            asked("trec: Pearson over the best single model", "ahead or", pearson / best_r, ahead),
-            asked("trec: nDCG over the best single model", "within 1%", ndcg / best_ndcg, near),
-            asked("trec, 100 known: MSE", "<= .57", known["mse"], known["mse"] <= 0.57),
-            asked("trec: seconds", "< 120", took, took < 120),
-            asked("trec: seconds of processor time", "(said)", worked, True),
+            require("trec: Pearson", ">= .455", pearson, pearson >= 0.455),
+            require("trec: nDCG", ">= .888", ndcg, ndcg >= 0.888),
+            require(
+                "trec: Pearson over the best single model", "ahead or", pearson / best_r, ahead
+            ),
+            require("trec: nDCG over the best single model", "within 1%", ndcg / best_ndcg, near),
+            require("trec, 100 known: MSE", "<= .57", known["mse"], known["mse"] <= 0.57),
+            require("trec: seconds", "< 120", took, took < 120),
+            require("trec: seconds of processor time", "(said)", worked, True),
         ]
     ece = known["error"]
     rows += [
-        asked(f"{data}, {GOLD} known: MSE, all {MANY} draws", "(said)", known["mse of all"], True),
-        asked(f"{data}, 100 known: calibration error, {MANY} draws", "< .04", ece, ece < 0.04),
-        asked(f"{data}: the same, first {DRAWS} draws", "(said)", known["error of few"], True),
-        asked(f"{data}: its sd from draw to draw", "(said)", known["apart"], True),
-        asked(f"{data}, 100 known: coverage", "(said)", known["coverage"], True),
+        require(
+            f"{data}, {GOLD} known: MSE, all {MANY} draws", "(said)", known["mse of all"], True
+        ),
+        require(f"{data}, 100 known: calibration error, {MANY} draws", "< .04", ece, ece < 0.04),
+        require(f"{data}: the same, first {DRAWS} draws", "(said)", known["error of few"], True),
+        require(f"{data}: its sd from draw to draw", "(said)", known["apart"], True),
+        require(f"{data}, 100 known: coverage", "(said)", known["coverage"], True),
     ]
     return rows, table
 
 
 def spam(data: str) -> tuple[list[Row], list[Row]]:
-    """Return the committee's place among the single models under fake judgments."""
+    """Return the rank of the committee among the single models under fake judgments."""
     judgments, gold = web_relevance() if data == "web" else trec_rf10()
     rows, table = [], []
     for level in (3, 9):
@@ -181,45 +187,45 @@ def spam(data: str) -> tuple[list[Row], list[Row]]:
         }
         third = sorted(theirs.values(), reverse=True)[2]
         rows.append(
-            asked(f"{data}, {level} fakes: Pearson", f">= {third:.4f}", ours, ours >= third)
+            require(f"{data}, {level} fakes: Pearson", f">= {third:.4f}", ours, ours >= third)
         )
         if data == "web" and level == 9:
-            rows.append(asked("web, 9 fakes: Pearson", ">= .92", ours, ours >= 0.92))
+            rows.append(require("web, 9 fakes: Pearson", ">= .92", ours, ours >= 0.92))
         table.append({"data": data, "fakes": level, NAME: ours} | theirs)
     return rows, table
 
 
 def crowds() -> tuple[list[Row], list[Row]]:
-    """Return the ten made-up crowds: MSE of every model, mean over seeds, and coverage."""
+    """Return the MSE of every model on ten simulated crowds, mean over seeds, and coverage."""
     table, near, last, inside = [], 0, 0, []
     for name in CROWDS:
-        found: dict[str, list[float]] = {}
+        errors: dict[str, list[float]] = {}
         covers = []
         for seed in range(SEEDS):
             judgments, truth = simulated_crowd(name, seed=seed)
             committee = Committee().fit(judgments)
-            found.setdefault(NAME, []).append(score_against_gold(committee, truth).mse)
+            errors.setdefault(NAME, []).append(score_against_gold(committee, truth).mse)
             for other, result in fitted(judgments, committee):
-                found.setdefault(other, []).append(score_against_gold(result, truth).mse)
+                errors.setdefault(other, []).append(score_against_gold(result, truth).mse)
             for draw in range(DRAWS):
-                known, rest = split_gold(judgments, truth, draw)
+                known, others = split_gold(judgments, truth, draw)
                 calibrated = Committee().reweigh(committee, judgments, known, seed=draw)
-                covers.append(build_reliability_diagram(calibrated, rest).coverage)
-        means = {model: float(np.mean(values)) for model, values in found.items()}
-        others = [value for model, value in means.items() if model != NAME]
-        ratio = means[NAME] / min(others)
+                covers.append(build_reliability_diagram(calibrated, others).coverage)
+        means = {model: float(np.mean(values)) for model, values in errors.items()}
+        single = [value for model, value in means.items() if model != NAME]
+        ratio = means[NAME] / min(single)
         near += ratio <= 1.05
-        last += means[NAME] >= max(others)
+        last += means[NAME] >= max(single)
         inside.append(float(np.mean(covers)))
         table.append({"crowd": name, "ratio": ratio, "coverage": inside[-1]} | means)
         print(f"{name}: done", flush=True)
     rows = [
-        asked("crowds within 5% of the best model", ">= 8 of 10", float(near), near >= 8),
-        asked("crowds where it is last", "0", float(last), last == 0),
-        asked(
+        require("crowds within 5% of the best model", ">= 8 of 10", float(near), near >= 8),
+        require("crowds where it is last", "0", float(last), last == 0),
+        require(
             "coverage of 95% intervals, lowest crowd", ">= .92", min(inside), min(inside) >= 0.92
         ),
-        asked(
+        require(
             "coverage of 95% intervals, highest crowd", "<= .98", max(inside), max(inside) <= 0.98
         ),
     ]

@@ -1,4 +1,4 @@
-"""Figure 2 of arXiv:1305.0015: 0 to 9 fake judgments an item, by fakes of average workload."""
+"""Reproduce figure 2 of arXiv:1305.0015: 0 to 9 fake judgments per item, by fake annotators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from venire.simulation.crowds.annotators import add_fakes
 
 LEVELS = (0, 1, 3, 5, 7, 9)
 SEED = 1
-REFERENCE = {  # an independent reference run, one seed: MSE / Pearson
+REFERENCE = {  # independent reference run, one seed: (MSE, Pearson)
     ("web-relevance", "mean"): {0: (0.520, 0.874), 3: (0.778, 0.796), 9: (1.100, 0.697)},
     ("web-relevance", "dawid-skene"): {0: (0.254, 0.931), 3: (0.353, 0.906), 9: (0.461, 0.879)},
     ("web-relevance", "ordinal-mixture"): {0: (0.316, 0.911), 3: (0.334, 0.905), 9: (0.294, 0.916)},
@@ -23,27 +23,27 @@ REFERENCE = {  # an independent reference run, one seed: MSE / Pearson
 
 def main() -> None:
     rows = []
-    page = Page("Fake judgments: what each model makes of them")
+    page = Page("Models under fake judgments")
     for data, load in (("web-relevance", web_relevance), ("trec-rf10", trec_rf10)):
         judgments, gold = load()
-        mine = []
+        data_rows = []
         for level in LEVELS:
             spammed = add_fakes(judgments, level, seed=SEED)
             for name in plugins.names("aggregator"):
                 posterior = plugins.load("aggregator", name)().fit(spammed)
-                known = REFERENCE.get((data, name), {}).get(level, (None, None))
-                mine.append(
+                reference = REFERENCE.get((data, name), {}).get(level, (None, None))
+                data_rows.append(
                     {"data": data, "fakes": level, "model": name}
                     | score(posterior, gold)
-                    | {"reference mse": known[0], "reference pearson": known[1]}
+                    | {"reference mse": reference[0], "reference pearson": reference[1]}
                 )
-            print(f"{data}, {level} fakes an item: done", flush=True)
-        show(mine, data)
+            print(f"{data}, {level} fakes per item: done", flush=True)
+        show(data_rows, data)
         page.heading(data)
         for measure, title in (("mse", "mean squared error"), ("pearson", "Pearson's r")):
             figure = go.Figure()
             for name in plugins.names("aggregator"):
-                line = [row for row in mine if row["model"] == name]
+                line = [row for row in data_rows if row["model"] == name]
                 figure.add_trace(
                     go.Scatter(
                         x=[row["fakes"] for row in line],
@@ -52,10 +52,10 @@ def main() -> None:
                         mode="lines+markers",
                     )
                 )
-            figure.update_xaxes(title="fake judgments an item")
+            figure.update_xaxes(title="fake judgments per item")
             figure.update_yaxes(title=title)
-            page.plot(figure, mine, caption=f"{data}: {title}.")
-        rows += mine
+            page.plot(figure, data_rows, caption=f"{data}: {title}.")
+        rows += data_rows
     save("spam", rows, page)
 
 

@@ -1,7 +1,7 @@
-"""Table 1 of arXiv:1305.0015 on TREC: every model, three difficulty settings.
+"""Reproduce table 1 of arXiv:1305.0015 on TREC: every model, three settings of difficulty.
 
-The table's own numbers are not in the source text we have; beside ours stand the values
-of an independent reference run on the same file.
+The numbers of the published table are not available in the source text. The reference values are
+those of an independent run on the same file.
 """
 
 from __future__ import annotations
@@ -34,18 +34,17 @@ def main() -> None:
         for name in plugins.names("aggregator")
         if name != "ordinal-mixture"
     }
-    for how in ("paper", "exact"):
+    for responsibility in ("paper", "exact"):
         for level in ("none", "query", "item"):
-            label = f"ordinal-mixture ({level}{', exact' if how == 'exact' else ''})"
-            models[label] = OrdinalMixture(difficulty=level, responsibility=how)
+            label = f"ordinal-mixture ({level}{', exact' if responsibility == 'exact' else ''})"
+            models[label] = OrdinalMixture(difficulty=level, responsibility=responsibility)
     rows = []
     for name, model in models.items():
         posterior = model.fit(judgments)
-        ours = score(posterior, gold)
-        theirs = REFERENCE.get(name, (None, None, None))
-        rows.append({"model": name, "converged": posterior.converged} | ours)
+        reference = REFERENCE.get(name, (None, None, None))
+        rows.append({"model": name, "converged": posterior.converged} | score(posterior, gold))
         rows[-1] |= dict(
-            zip(("reference mse", "reference pearson", "reference ndcg"), theirs, strict=True)
+            zip(("reference mse", "reference pearson", "reference ndcg"), reference, strict=True)
         )
         print(f"{name}: done", flush=True)
     show(rows, "TREC 2010 relevance feedback: 91,783 judgments, 3,275 items with NIST grades")
@@ -62,7 +61,7 @@ def main() -> None:
     )
     figure.update_xaxes(title="mean squared error")
     figure.update_yaxes(title="Pearson's r")
-    page.plot(figure, rows, caption="Nearer to the upper left is better.")
+    page.plot(figure, rows, caption="The upper left is best.")
     save("trec_table", rows, page)
 
 

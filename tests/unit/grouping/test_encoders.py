@@ -222,7 +222,7 @@ def test_mistakes_in_vectors(tmp_path):
         ("text.npy", ["a"], "is not an array of numbers"),
         ("broken.npy", ["a"], "cannot be read as .npy"),
         ("away.npy", ["a"], "no such file"),
-        ("one.parquet", None, "not lists of numbers"),
+        ("one.parquet", None, "must be lists of numbers"),
         ("none.parquet", None, "missing column vector"),
     ):
         with pytest.raises(DataError, match=said):

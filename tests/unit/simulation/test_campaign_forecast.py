@@ -124,7 +124,7 @@ def test_wrong_input_is_told(known):
         Crowd(spam=1.0)
     with pytest.raises(BadSetting, match="at least one design"):
         forecast(known.truth, known.runs, [])
-    with pytest.raises(BadSetting, match="scale has 4"):
+    with pytest.raises(BadSetting, match="must have one row per grade, 4"):
         forecast(known.truth, known.runs, DESIGNS, Crowd(confusion=((1.0, 0.0), (0.0, 1.0))))
     same = Qrels.from_dict({"q": {"a": 0}})
     runs = Runs(pl.concat([Runs.from_dict({"q": {"a": 1.0}}, run_id=n).frame for n in "xy"]))

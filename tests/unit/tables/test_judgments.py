@@ -479,7 +479,7 @@ def test_no_repeat_no_note():
 
 
 def test_a_time_that_is_none_is_refused_with_its_row():
-    with pytest.raises(DataError, match="row 1: judged_at is 'yesterday'"):
+    with pytest.raises(DataError, match="row 1: judged_at must be a time or a number"):
         Judgments.of(one([0, 1], judged_at=["2026-01-01T00:00:00Z", "yesterday"]))
 
 
