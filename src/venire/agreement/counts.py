@@ -155,18 +155,30 @@ def first_relevant(scale: Scale, relevant_from: float | str | None = None) -> in
     relevant_from : float or str, optional
         A grade of the scale or its name; by default the scale's own ``relevant_from``.
 
+    Returns
+    -------
+    int
+        The number of grades where none is relevant: on a scale whose only grade is 0 or less,
+        or less than ``relevant_from``.
+
     Raises
     ------
     BadSetting
         For a grade that the scale does not have.
     """
     if relevant_from is None:
+        if scale.size == 1 and scale.values[0] <= 0:
+            return 1
         value = scale.relevant_from if scale.relevant_from is not None else scale.values[-1]
         return int(np.searchsorted(scale.array(), value))
     if str(relevant_from) in scale.names:
         return scale.names.index(str(relevant_from))
     try:
-        return scale.values.index(float(relevant_from))
+        grade = float(relevant_from)
+        if scale.size == 1 and np.isfinite(grade):
+            # The scale of labels that are all the same says nothing of its other grades.
+            return int(scale.values[0] < grade)
+        return scale.values.index(grade)
     except ValueError:
         value_text = relevant_from if isinstance(relevant_from, str) else number_text(relevant_from)
         raise BadSetting(

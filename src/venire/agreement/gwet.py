@@ -1,7 +1,8 @@
 """Gwet's AC1 and AC2: chance agreement that does not grow where one label is common.
 
 That is also their danger: where relevant documents are rare, AC1 is high although the
-annotators hardly agree on one of them. Show positive agreement and overlap beside it.
+annotators hardly agree on one of them, and where one label only is used it is 1. Show positive
+agreement and overlap beside it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from venire.agreement.counts import pair_counts
-from venire.agreement.value import Value, divide, several, why
+from venire.agreement.value import Value, divide, why
 from venire.arrays import Floats
 from venire.errors import BadSetting
 from venire.tables.judgments import Judgments
@@ -67,9 +68,9 @@ def gwet_of(table: Floats, weights: Floats, shares: Floats | None = None) -> Flo
     p = divide(shares, shares.sum(axis=-1)[..., None])
     observed = divide((table * weights).sum(axis=(-2, -1)), table.sum(axis=(-2, -1)))
     chance = weights.sum() / max(size * (size - 1), 1) * (p * (1.0 - p)).sum(axis=-1)
-    # With one label chance is 0 by this formula, and the coefficient would be 1 whatever the
-    # annotators can do.
-    return divide(observed - chance, 1.0 - chance, several(shares))
+    # On a scale of one grade nothing else could be said: undefined. With several grades of which
+    # one is used, chance agreement is 0 by the formula, and the coefficient is 1.
+    return divide(observed - chance, 1.0 - chance, np.full(chance.shape, size > 1))
 
 
 def gwet_ac1(judgments: Judgments, *, singles: bool = False) -> Value:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from venire.agreement.counts import PairCounts
 from venire.agreement.value import Value
 from venire.tables.schema import number_text
@@ -58,6 +60,12 @@ def warnings(values: dict[str, Value], counts: PairCounts, first: int) -> tuple[
             f"but kappa is {kappa:.2f}, since {common} and most agreement would come by chance; "
             f"of what either calls relevant they agree on {overlap or 0.0:.0%} (overlap)"
         )
+    if counts.scale.size > 1 and np.count_nonzero(counts.by_item.sum(axis=(0, 2))) == 1:
+        out.append(
+            "only one label was used: AC1 and AC2 are 1 by their formula, since chance agreement "
+            "is 0; they do not tell how well the annotators would agree on another grade"
+        )
+        return tuple(out)
     positive, ac1 = values["positive-agreement"].value, values["binary-ac1"].value
     if ac1 is not None and positive is not None and share < RARE:
         out.append(

@@ -54,8 +54,8 @@ class Agreement:
     notes : tuple of str
         What was counted, left out or undefined, and why.
     scale : Scale
-    relevant_from : float
-        Smallest grade that counts as relevant.
+    relevant_from : float or None
+        Smallest grade that counts as relevant; None where no grade of the scale does.
     bootstrap, seed : int
     version : str
     """
@@ -68,7 +68,7 @@ class Agreement:
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
     scale: Scale
-    relevant_from: float
+    relevant_from: float | None
     bootstrap: int
     seed: int
     version: str
@@ -192,7 +192,7 @@ def measure_agreement(
         warnings=warnings(by_name, counts, first),
         notes=tuple(notes),
         scale=judgments.scale,
-        relevant_from=counts.scale.values[first],
+        relevant_from=counts.scale.values[first] if first < counts.scale.size else None,
         bootstrap=bootstrap,
         seed=seed,
         version=version("venire"),

@@ -18,6 +18,7 @@ from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.measures import MeasuresLike, list_measures
 from venire.settings import check_seed
 from venire.tables.runs import Runs
+from venire.tables.schema import express
 
 MEASURES = ("AP",)
 
@@ -120,7 +121,7 @@ def compare(
     """
     check_seed(seed)
     names = list_measures(measures, MEASURES)
-    graded = load_qrels(qrels, columns=columns, mapping="columns")
+    graded = load_qrels(qrels, columns=columns, mapping="columns", whole=True)
     table = load_runs(runs, keep_going=keep_going)
     _refuse_single(table)
     scores = score_runs(graded, table, names, topics=topics, ties=ties)
@@ -139,7 +140,10 @@ def compare(
         )
         notes.append(f"first_better: share of {draws} qrels drawn from {source}, seed {seed}")
     shared = int(scores.counted.all(axis=0).sum())
-    notes += [*graded.notes, *scores.notes, f"compared over {shared} topics common to all runs"]
+    notes += [*graded.notes, *scores.notes]
+    notes.append(f"compared over {express(shared, 'topic')} common to all runs")
+    if shared == 1:
+        notes.append("one topic: no interval and no t-test")
     return Comparisons(pairs, scores, draws_of_scores, tuple(notes))
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from venire.arguments import check_arguments
 from venire.arrays import Floats
 from venire.errors import BadSetting
-from venire.evaluation.fallback import evaluate_elsewhere, split
+from venire.evaluation.fallback import evaluate_elsewhere, list_summed, split
 from venire.evaluation.grade_probabilities import GradeProbabilitiesLike, load_grade_probabilities
 from venire.evaluation.sampled import sampling_error
 from venire.evaluation.score import Scores, score_runs
@@ -112,7 +112,7 @@ def evaluate(
     check_seed(seed)
     own_measures, other_measures = split(list_measures(measures, MEASURES))
     _refuse_combinations(by_topic, posterior is not None, sampling_intervals)
-    graded = load_qrels(qrels, columns=columns, mapping="columns")
+    graded = load_qrels(qrels, columns=columns, mapping="columns", whole=True)
     table = load_runs(runs, keep_going=keep_going)
     scores = score_runs(graded, table, own_measures or ["NumRet"], topics=topics, ties=ties)
     frame = scores.by_topic if by_topic else scores.frame
@@ -182,7 +182,11 @@ def _join_others(
     # Sum in topic order: a parallel sum would differ in the last digit.
     values = values.sort("run_id", "query_id").drop("query_id")
     sums = values.group_by("run_id", maintain_order=True).sum().join(count, on="run_id")
-    means = sums.select("run_id", *(pl.col(name) / pl.col("topics") for name in measures))
+    summed = list_summed(measures)
+    means = sums.select(
+        "run_id",
+        *(pl.col(name) / (1 if name in summed else pl.col("topics")) for name in measures),
+    )
     return frame.join(means, on="run_id", how="left")
 
 

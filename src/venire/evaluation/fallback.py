@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from typing import Any
 
 import polars as pl
 
@@ -12,6 +13,19 @@ from venire.measures import Measure, parse
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 
+OF_SUBTOPICS = (
+    "alpha_nDCG",
+    "alpha_DCG",
+    "ERR_IA",
+    "nERR_IA",
+    "AP_IA",
+    "P_IA",
+    "StRecall",
+    "NRBP",
+    "nNRBP",
+)
+"""Measures of ir_measures that need the second column of diversity qrels, the subtopic."""
+
 
 def split(measures: Sequence[str]) -> tuple[list[Measure], list[str]]:
     """Return the measures that Venire computes, and those that ir_measures must compute.
@@ -19,7 +33,7 @@ def split(measures: Sequence[str]) -> tuple[list[Measure], list[str]]:
     Raises
     ------
     UnknownName, BadSetting
-        A measure that is unknown to both.
+        A measure that is unknown to both, or that needs subtopics or a parameter.
     MissingExtra
         A measure that is unknown to Venire, while ir_measures is not installed.
     """
@@ -31,12 +45,22 @@ def split(measures: Sequence[str]) -> tuple[list[Measure], list[str]]:
         except UnknownName as error:
             if error.kind != "measure":
                 raise
-            other_measures.append(_spell_for_ir_measures(text, error))
-    return own_measures, other_measures
+            name = _spell_for_ir_measures(text, error)
+            try:
+                own_measures.append(parse(name))  # NumRelRet is NumRet(rel=1)
+            except UnknownName:
+                other_measures.append(name)
+    return list(dict.fromkeys(own_measures)), list(dict.fromkeys(other_measures))
 
 
 def _spell_for_ir_measures(text: str, error: UnknownName) -> str:
     """Return a measure as ir_measures prints it; raise ``error`` if that package lacks it too."""
+    if error.name in OF_SUBTOPICS:
+        raise BadSetting(
+            f"{text} needs grades per subtopic, and Venire reads one grade per document",
+            hint="Compute it with ir_measures from the qrels file.",
+            code="needs-subtopics",
+        )
     try:
         import ir_measures
     except ImportError:
@@ -44,9 +68,39 @@ def _spell_for_ir_measures(text: str, error: UnknownName) -> str:
             raise error from None  # more likely a typo than a measure of ir_measures
         raise MissingExtra("ir-measures", "measures", f"The measure {text}") from None
     try:
-        return str(ir_measures.parse_measure(text))
+        measure = ir_measures.parse_measure(text)
     except (NameError, ValueError, KeyError, AttributeError, TypeError, AssertionError):
         raise error from None
+    _require_parameters(measure, text)
+    return str(measure)
+
+
+def _require_parameters(measure: Any, text: str) -> None:
+    """Refuse a measure of ir_measures without a parameter that it needs."""
+    needed = [
+        name
+        for name, parameter in measure.SUPPORTED_PARAMS.items()
+        if parameter.required and name not in measure.params
+    ]
+    if needed:
+        values = dict(measure.params) | dict.fromkeys(needed, 3)
+        cutoff = values.pop("cutoff", None)
+        inside = ",".join(f"{name}={value!r}" for name, value in values.items())
+        example = f"{measure.NAME}{f'({inside})' if inside else ''}"
+        example += "" if cutoff is None else f"@{10 if 'cutoff' in needed else cutoff}"
+        raise BadSetting(
+            f"{text} needs {' and '.join(needed)}", hint=f"Write it as {example}, for example."
+        )
+
+
+def list_summed(measures: Sequence[str]) -> list[str]:
+    """Return those measures of ir_measures that are summed over topics, not averaged."""
+    import ir_measures
+
+    kind = ir_measures.measures.SumAgg
+    return [
+        text for text in measures if isinstance(ir_measures.parse_measure(text).aggregator(), kind)
+    ]
 
 
 def evaluate_elsewhere(qrels: Qrels, runs: Runs, measures: Sequence[str]) -> pl.DataFrame:
@@ -65,7 +119,7 @@ def evaluate_elsewhere(qrels: Qrels, runs: Runs, measures: Sequence[str]) -> pl.
                 (name, metric.query_id, str(metric.measure), float(metric.value))
                 for metric in ir_measures.iter_calc(parsed, grades, run)
             ]
-    except (ValueError, RuntimeError, ImportError) as error:
+    except (ValueError, RuntimeError, ImportError, AssertionError, TypeError) as error:
         if isinstance(error, VenireError):
             raise
         raise BadSetting(f"ir_measures cannot compute {', '.join(measures)}: {error}") from None

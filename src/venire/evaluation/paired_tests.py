@@ -24,8 +24,8 @@ class Comparison:
     first, second : str
     difference : float
         Mean of first minus second over topics.
-    low, high : float
-        Bootstrap interval of the difference.
+    low, high : float or None
+        Bootstrap interval of the difference; None with one topic.
     p_t, p_randomisation : float or None
         Two-sided paired tests; None (undefined) where the systems do not differ on any topic.
     p_holm : float or None
@@ -39,8 +39,8 @@ class Comparison:
     first: str
     second: str
     difference: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p_t: float | None
     p_randomisation: float | None
     p_holm: float | None
@@ -97,6 +97,7 @@ def compare_systems(
     p_holm = holm(p_randomisation)
     is_equal = ~np.any(differences != 0, axis=1)
     p_t = _t_test(differences)
+    has_interval = values.shape[1] > 1
     comparisons = []
     for number, (a, b) in enumerate(pairs):
         difference = differences[number]
@@ -106,8 +107,8 @@ def compare_systems(
                 first=scores.runs[a],
                 second=scores.runs[b],
                 difference=float(difference.mean()),
-                low=float(low[number]),
-                high=float(high[number]),
+                low=float(low[number]) if has_interval else None,
+                high=float(high[number]) if has_interval else None,
                 p_t=None if undefined else _none_if_nan(p_t[number]),
                 p_randomisation=None if undefined else float(p_randomisation[number]),
                 p_holm=None if undefined else float(p_holm[number]),

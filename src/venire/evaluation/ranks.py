@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from venire.arrays import Longs, Mask
+from venire.evaluation.run_notes import note_foreign_documents, note_missing_topics
 from venire.measures.hits import Hits, Judged
 from venire.tables.codes import code, code_pairs
 from venire.tables.qrels import Qrels
@@ -37,6 +38,8 @@ class RankTable:
     retrieved : int64 [runs * T]
         Number of documents retrieved per run and topic.
     notes : tuple of str
+    topic_notes : tuple of str
+        Topics that runs lack, and that the qrels lack.
     stratum : int64 [P], optional
         Code of the stratum each pair was sampled from.
     adaptive : str
@@ -52,6 +55,7 @@ class RankTable:
     pair: Longs
     retrieved: Longs
     notes: tuple[str, ...] = ()
+    topic_notes: tuple[str, ...] = ()
     stratum: Longs | None = None
     adaptive: str = ""
 
@@ -100,7 +104,8 @@ class RankTable:
             rank=rank[sort],
             pair=pair[sort],
             retrieved=retrieved,
-            notes=_topic_notes(blocks, names, topics.to_list()),
+            notes=note_foreign_documents(names, retrieved, segment, pairs, ranked),
+            topic_notes=note_missing_topics(blocks, names, topics.to_list()),
         )
 
     @property
@@ -205,23 +210,3 @@ def _look_up(
     is_match = (ranked_doc[row] == pair_doc[pair]).to_numpy()
     is_match &= ranked_topic[row] == pair_topic[pair]
     return row[is_match], pair[is_match]
-
-
-def _topic_notes(blocks: pl.DataFrame, names: list[str], topics: list[str]) -> tuple[str, ...]:
-    """Return notes on topics that are missing from a run, and on topics without qrels."""
-    notes = []
-    for name in names:
-        topics_of_run = set(blocks.filter(pl.col("run_id") == name)["query_id"])
-        missing = [topic for topic in topics if topic not in topics_of_run]
-        if missing:
-            notes.append(f"run {name} has no documents for {_some(missing)}: each counts as 0")
-    extra = sorted(set(blocks["query_id"].unique()) - set(topics))
-    if extra:
-        notes.append(f"the qrels have no {_some(extra)}: not scored")
-    return tuple(notes)
-
-
-def _some(topics: list[str]) -> str:
-    first = ", ".join(topics[:5])
-    others = f" and {len(topics) - 5} more" if len(topics) > 5 else ""
-    return f"topic {first}" if len(topics) == 1 else f"{len(topics)} topics ({first}{others})"

@@ -13,11 +13,9 @@ from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import Scores, parse_measures, rank, score
 from venire.measures import Measure
 from venire.measures.family import list_estimates
-from venire.tables.qrels import Qrels
+from venire.tables.qrels import UNSAMPLED, Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import express
-
-UNSAMPLED = -1
 
 
 @dataclass(frozen=True)

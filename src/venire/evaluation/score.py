@@ -11,12 +11,17 @@ import polars as pl
 from venire.arrays import Floats, Longs, Mask
 from venire.errors import DataError, NoOverlap, UnknownName
 from venire.evaluation.ranks import ABSENT, RankTable
+from venire.evaluation.run_notes import (
+    name_topics,
+    note_short_rankings,
+    note_uneven_averages,
+)
 from venire.measures import Measure, parse
-from venire.measures.family import STRATA
+from venire.measures.family import STRATA, list_estimates
 from venire.measures.hits import Hits
-from venire.tables.qrels import Qrels
+from venire.tables.qrels import AWAITING, Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import express
+from venire.tables.schema import express, join_names
 
 TOPICS = ("qrels", "run")
 ALL_TOPICS = "all"
@@ -147,7 +152,7 @@ def require_whole_grades(qrels: Qrels, name: str = "") -> None:
     name : str
         Name of the qrels in the error.
     """
-    if not qrels.frame["relevance"].dtype.is_integer():
+    if not qrels.has_whole_grades:
         raise DataError(
             f"{name or 'qrels'}: measures need grades that are whole numbers",
             hint='Write the qrels with `rule="mode"`.',
@@ -200,9 +205,13 @@ def score(
         values=values,
         counted=counted,
         notes=(
-            *(table.notes if topics == "qrels" else ()),
+            *table.notes,
+            *(table.topic_notes if topics == "qrels" else ()),
+            *note_uneven_averages(table.runs, counted),
+            *note_short_rankings(table.runs, table.retrieved, parsed),
             *_empty_topics(table, hits, parsed),
             *_note_unsampled(table, hits, parsed),
+            *_note_sample(hits, parsed),
             *_adaptive_note(table.adaptive),
         ),
     )
@@ -247,13 +256,37 @@ def _note_unsampled(table: RankTable, hits: Hits, measures: list[Measure]) -> tu
     empty = np.flatnonzero((size > 0) & (sampled == 0))
     if not empty.size:
         return notes
-    names = [table.topics[number] for number in np.unique(empty // width)]
-    first = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    first = join_names([table.topics[number] for number in np.unique(empty // width)])
     return (
         *notes,
         f"no document was sampled from {express(empty.size, 'stratum', 'strata')} of topic "
         f"{first}, with {express(int(size[empty].sum()), 'document')}: estimates leave these out",
     )
+
+
+def _note_sample(hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
+    """Say what plain measures make of a sample, and count its pairs that have no grade yet."""
+    judged = hits.judged
+    if judged.stratum is None or not (judged.grade < 0).any():
+        return ()
+    notes = []
+    plain = [str(measure) for measure in measures if measure.takes_unjudged_for_not_relevant]
+    if plain:
+        notes.append(
+            f"the qrels are a stratified sample, and {join_names(plain)} "
+            f"{'takes' if len(plain) == 1 else 'take'} its "
+            f"{express(int((judged.grade < 0).sum()), 'pair')} without a grade for not relevant; "
+            f"measures that estimate from a sample: {', '.join(list_estimates())}"
+        )
+    awaiting = int((judged.grade == AWAITING).sum())
+    estimates = [str(measure) for measure in measures if measure.family.is_estimate]
+    if awaiting and estimates:
+        notes.append(
+            f"{express(awaiting, 'sampled pair')} {'has' if awaiting == 1 else 'have'} no grade "
+            f"yet; {join_names(estimates)} {'is' if len(estimates) == 1 else 'are'} right only "
+            "if these are a random part of the sample; judge them first"
+        )
+    return tuple(notes)
 
 
 def _empty_topics(table: RankTable, hits: Hits, measures: list[Measure]) -> tuple[str, ...]:
@@ -263,9 +296,10 @@ def _empty_topics(table: RankTable, hits: Hits, measures: list[Measure]) -> tupl
         relevant = hits.judged.count_relevant(rel)
         empty = [topic for topic, count in zip(table.topics, relevant, strict=True) if count == 0]
         if empty:
-            first = ", ".join(empty[:5]) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
             threshold = f" (grade >= {rel})" if rel != 1 else ""
-            notes.append(f"no document is relevant{threshold} for topic {first}: counted as 0")
+            notes.append(
+                f"no document is relevant{threshold} for {name_topics(empty)}: counted as 0"
+            )
     return tuple(notes)
 
 

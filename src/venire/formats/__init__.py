@@ -16,7 +16,7 @@ from venire.formats.source import read_bytes, stem, write_bytes
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-from venire.tables.schema import Source
+from venire.tables.schema import MOST_WHOLE, Source
 
 __all__ = [
     "read_frame",
@@ -62,23 +62,65 @@ def read_qrels(
     *,
     columns: Mapping[str, str] | None = None,
     decimals: bool = False,
+    whole: bool = False,
     name: str | None = None,
 ) -> Qrels:
     """Read TREC qrels or a table with the columns query_id, doc_id, relevance.
 
     Grades in TREC qrels must be whole numbers. With ``decimals``, real-valued grades of an
-    aggregation are read too. Messages call the file ``name``, by default its path.
+    aggregation are read too; with ``whole``, they are refused in tables too. Messages call the
+    file ``name``, by default its path.
     """
     name = name or str(path)
     data = read_bytes(path, name=name)
     file_format = find_reader("qrels", data, name, renamed=columns is not None)
     frame, source = file_format.read(data, name)
-    adaptive = ""
-    if not file_format.has_columns:
-        adaptive = trec.get_adaptive(frame)
-        if not decimals:
-            trec.require_whole_grades(frame, source)
-    return replace(Qrels.of(frame, columns=columns, source=source), adaptive=adaptive)
+    if file_format.has_columns:
+        qrels = Qrels.of(frame, columns=columns, source=source)
+        if whole and not qrels.has_whole_grades:
+            require_whole_grades(frame[(columns or {}).get("relevance", "relevance")], source)
+        return qrels
+    if not decimals:
+        require_whole_grades(frame["relevance"], source)
+    qrels = Qrels.of(frame, source=source)
+    return replace(
+        qrels,
+        notes=(*qrels.notes, *trec.note_subtopics(frame)),
+        adaptive=trec.get_adaptive(frame),
+    )
+
+
+_WHOLE = r"^\s*[+-]?\d+(\.0*)?\s*$"
+"""What trec_eval reads as a whole number and what people write for one: 1, -1, 1.0."""
+
+
+def require_whole_grades(grades: pl.Series, source: Source) -> None:
+    """Refuse grades of a file that are not whole numbers; 1.0 is one, as for trec_eval.
+
+    Raises
+    ------
+    BadLine
+    """
+    number = grades.cast(pl.Float64, strict=False)
+    large = (number.abs() > MOST_WHOLE).fill_null(value=False)
+    if large.any():
+        row = int(large.arg_true()[0])
+        raise source.error(row, f"the grade {grades[row]} is too large")
+    bad = number.is_null() | (number != number.floor())
+    if grades.dtype == pl.String:
+        bad |= ~grades.str.contains(_WHOLE)
+    if bad.any():
+        row = int(bad.arg_true()[0])
+        is_decimal = number[row] is not None
+        raise source.error(
+            row,
+            f"the grade must be a whole number (got {str(grades[row])!r})",
+            hint='Write the qrels with `rule="mode"`, or read them with '
+            "`Qrels.read(path, decimals=True)`."
+            if is_decimal
+            else "",
+            code="fractional-grades" if is_decimal else None,
+        )
 
 
 def read_runs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import polars as pl
 
@@ -12,6 +13,7 @@ from venire.formats.file_format import TABLES, FileFormat
 from venire.tables.schema import Source
 
 _DEEP = 64
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def is_jsonl(data: bytes) -> bool:
@@ -22,6 +24,7 @@ def is_jsonl(data: bytes) -> bool:
 def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     """Read JSON Lines; blank lines are skipped."""
     numbers = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+    _refuse_half_pairs(data, name)
     frame: pl.DataFrame | None = None
     if not any(line.count(b"{") + line.count(b"[") > _DEEP for line in data.split(b"\n")):
         # polars needs time cubic in the nesting depth, so deeply nested lines are read by json.
@@ -32,6 +35,29 @@ def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     if frame is None or frame.height != len(numbers):
         frame = _slowly(data, name)
     return frame, Source(name, lambda row: numbers[row])
+
+
+def _refuse_half_pairs(data: bytes, name: str) -> None:
+    """Refuse half a surrogate pair: it stands for no character, and no file can store it."""
+    if not _SURROGATE.search(data):
+        return
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not _SURROGATE.search(line):
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            continue  # reported when the line is read
+        pairs = row.items() if isinstance(row, dict) else [("line", row)]
+        for key, value in pairs:
+            half = _find_half_pair(f"{key}{value}")
+            if half:
+                raise BadLine(name, number, f"{key!a} contains half a surrogate pair ({half})")
+
+
+def _find_half_pair(text: str) -> str:
+    """Return the first half of a surrogate pair in a text, as its escape, or ""."""
+    return next((f"\\u{ord(sign):x}" for sign in text if "\ud800" <= sign <= "\udfff"), "")
 
 
 def _slowly(data: bytes, name: str) -> pl.DataFrame:

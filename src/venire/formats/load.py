@@ -149,6 +149,7 @@ def load_qrels(
     columns: Mapping[str, str] | str | None = None,
     mapping: str = "",
     allow_empty: bool = False,
+    whole: bool = False,
 ) -> Qrels:
     """Return qrels.
 
@@ -161,6 +162,8 @@ def load_qrels(
         The caller's argument that maps column names, for errors; empty where there is none.
     allow_empty : bool
         Whether qrels without judged pairs are allowed.
+    whole : bool
+        Whether grades of a file must be whole numbers; the error names its line.
     """
     names = parse_columns(columns, mapping) or None
     with _name_mapping(mapping):
@@ -173,7 +176,7 @@ def load_qrels(
                 )
             qrels = source
         elif is_path(source):
-            qrels = read_qrels(source, columns=names)
+            qrels = read_qrels(source, columns=names, whole=whole)
         elif _is_nested(source):
             qrels = Qrels.from_dict(source)
         else:

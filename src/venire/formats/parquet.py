@@ -34,6 +34,8 @@ def read_parquet(content: bytes, name: str = "") -> pl.DataFrame:
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).split("\n", 1)[0]
         raise BadLine(name, None, f"is not readable as Parquet: {reason}") from None
+    except pl.exceptions.PanicException:  # derives from BaseException
+        raise BadLine(name, None, "is not readable as Parquet: the file is damaged") from None
 
 
 def write_parquet(frame: pl.DataFrame, *, statistics: bool = True) -> bytes:

@@ -13,7 +13,7 @@ import polars as pl
 
 from venire.errors import BadLine, DataError
 from venire.formats.file_format import FileFormat, list_table_endings
-from venire.tables.schema import MOST_WHOLE, Source
+from venire.tables.schema import Source, express
 
 _BLANKS = bytes.maketrans(b"\t\r\x0b\x0c", b"    ")
 _QRELS = ("query_id", "iteration", "doc_id", "relevance")
@@ -168,32 +168,18 @@ def mark_adaptive(frame: pl.DataFrame, strategy: str) -> pl.DataFrame:
     return frame.with_columns(pl.lit(mark).alias("iteration"))
 
 
-def require_whole_grades(frame: pl.DataFrame, source: Source) -> None:
-    """Refuse qrels with a grade that is not a whole number.
-
-    Raises
-    ------
-    BadLine
-    """
-    grade = frame["relevance"]
-    number = grade.cast(pl.Int64, strict=False)
-    large = number.abs() > MOST_WHOLE
-    if large.any():
-        row = int(large.arg_true()[0])
-        raise source.error(row, f"the grade {grade[row]} is too large")
-    bad = number.is_null()
-    if bad.any():
-        row = int(bad.arg_true()[0])
-        is_decimal = grade.cast(pl.Float64, strict=False)[row] is not None
-        raise source.error(
-            row,
-            f"the grade must be a whole number (got {grade[row]!r})",
-            hint='Write the qrels with `rule="mode"`, or read them with '
-            "`Qrels.read(path, decimals=True)`."
-            if is_decimal
-            else "",
-            code="fractional-grades" if is_decimal else None,
-        )
+def note_subtopics(frame: pl.DataFrame) -> tuple[str, ...]:
+    """Return a note where the second column gives grades of several subtopics per document."""
+    if "iteration" not in frame.columns or frame["iteration"].n_unique() == 1:
+        return ()
+    pairs = frame.group_by("query_id", "doc_id").agg(pl.col("iteration").n_unique())
+    several = pairs.filter(pl.col("iteration") > 1).height
+    if not several:
+        return ()
+    return (
+        f"{express(several, 'pair')} {'has' if several == 1 else 'have'} grades for several "
+        "subtopics (second column): one grade per document is read, without its subtopic",
+    )
 
 
 def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
@@ -203,7 +189,35 @@ def read_run(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     ------
     BadLine
     """
-    return _read(data, name, _RUN, ["query_id", "doc_id", "score", "run_id"])
+    frame, source = _read(data, name, _RUN, ["query_id", "doc_id", "score", "run_id"])
+    _refuse_shifted_fields(data, frame.height, source)
+    return frame, source
+
+
+def _refuse_shifted_fields(data: bytes, rows: int, source: Source) -> None:
+    """Refuse a line with more than six fields whose rank is not a number.
+
+    trec_eval ignores ranks and further fields, but there a document id holds a blank, and every
+    later field is read from the wrong column.
+    """
+    text = _normalise(data)
+    if text.count(b" ") <= (len(_RUN) - 1) * rows:
+        return
+    ranks = _scan(text, dict.fromkeys(_RUN, pl.String), ["rank"], is_run=True)
+    if ranks is None:
+        return
+    is_word = ranks["rank"].cast(pl.Float64, strict=False).is_null()
+    if not is_word.any():
+        return
+    lines = text.split(b"\n")
+    for row in is_word.arg_true():
+        fields = len(lines[row].split())
+        if fields > len(_RUN):
+            raise source.error(
+                row,
+                f"has {fields} fields, and the rank is {ranks['rank'][row]!r}, not a number; "
+                "does a document id contain a blank?",
+            )
 
 
 def _check_ids(frame: pl.DataFrame, name: str, columns: tuple[str, ...]) -> None:

@@ -63,6 +63,11 @@ class Family:
     needs : tuple of str
         ``"sample"`` for an estimate from a random sample of the pool, which refuses qrels of an
         adaptive pool; ``"strata"`` for an estimate that uses the strata of the sample.
+    skips_unjudged : bool
+        Whether documents without a grade are left out or counted, instead of taken for not
+        relevant.
+    shown : tuple of str
+        Parameters that are part of the printed name even at their default.
     source : str
         Publication of the formula, and program whose values it reproduces.
     aliases : tuple of str
@@ -75,6 +80,8 @@ class Family:
     cutoff: Rule | None = None
     across_topics: str = "mean"
     needs: tuple[str, ...] = ()
+    skips_unjudged: bool = False
+    shown: tuple[str, ...] = ()
     source: str = ""
     aliases: tuple[str, ...] = ()
 

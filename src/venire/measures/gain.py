@@ -38,7 +38,8 @@ def ndcg(hits: Hits, *, dcg: str, cutoff: int | None, judged_only: bool) -> Floa
     """
     ranks = hits.select_ranks(judged_only=judged_only)
     gaining = hits.cut(hits.grade > 0, cutoff, ranks)
-    value = hits.sum(_gain(hits.grade, dcg) / np.log2(ranks + 1.0), gaining)
+    # Ranks among the judged documents begin at 0 for documents without a grade, which gain nothing.
+    value = hits.sum(_gain(hits.grade, dcg) / np.log2(np.maximum(ranks, 1) + 1.0), gaining)
     judged = hits.judged
     inside = judged.grade > 0
     if cutoff is not None:
@@ -55,11 +56,17 @@ def expected_reciprocal_rank(hits: Hits, *, cutoff: int | None, highest: int) ->
     """ERR: sum over ranks of 1/rank P(the user stops there).
 
     The user is satisfied with probability (2^grade - 1) / 2^highest; gdeval, and so ir_measures,
-    takes 4 as the highest grade.
+    takes 4 as the highest grade. Refused, as by gdeval, where a grade of the qrels is higher.
     """
-    top = max(highest, int(hits.judged.grade.max(initial=0)))
     _power_gain(hits.judged.grade)
-    stop = _power_gain(hits.grade) / 2.0**top
+    top = int(hits.judged.grade.max(initial=0))
+    if top > highest:
+        raise DataError(
+            f"the qrels have grade {top}, and ERR takes {highest} for the highest of the scale",
+            hint=f"Write ERR(highest={top}).",
+            code="grade-above-highest",
+        )
+    stop = _power_gain(hits.grade) / 2.0**highest
     # Logarithm of the probability that the user passes all documents before this one; the sum
     # runs over all segments, so what was accumulated before the segment is subtracted.
     passed = np.cumsum(np.log1p(-stop))

@@ -69,6 +69,7 @@ BPREF = Family(
     name="Bpref",
     function=bpref,
     parameters=(REL,),
+    skips_unjudged=True,
     source="Buckley and Voorhees, SIGIR 2004; trec_eval: bpref",
     aliases=("BPref",),
 )
@@ -79,5 +80,17 @@ INF_AP = Family(
     needs=(SAMPLE,),
     source="Yilmaz and Aslam, CIKM 2006; trec_eval: infAP",
 )
-JUDGED = Family(name="Judged", function=judged_share, cutoff=CUTOFF, source="ir_measures: Judged")
-UNJUDGED = Family(name="Unjudged", function=unjudged_share, cutoff=CUTOFF, source="1 - Judged")
+JUDGED = Family(
+    name="Judged",
+    function=judged_share,
+    cutoff=CUTOFF,
+    skips_unjudged=True,
+    source="ir_measures: Judged",
+)
+UNJUDGED = Family(
+    name="Unjudged",
+    function=unjudged_share,
+    cutoff=CUTOFF,
+    skips_unjudged=True,
+    source="1 - Judged",
+)

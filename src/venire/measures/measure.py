@@ -90,7 +90,7 @@ class Measure:
     cutoff : float or None
         The number after ``@``: a rank, or a level of recall for IPrec.
     parameters : tuple of (str, object)
-        Parameters that differ from their defaults, sorted by name.
+        Parameters that differ from their defaults or are always printed, sorted by name.
 
     Examples
     --------
@@ -113,6 +113,12 @@ class Measure:
         inside = ",".join(f"{name}={value!r}" for name, value in self.parameters)
         end = "" if self.cutoff is None else f"@{_write_number(self.cutoff)}"
         return f"{self.name}{f'({inside})' if inside else ''}{end}"
+
+    @property
+    def takes_unjudged_for_not_relevant(self) -> bool:
+        """Whether a document without a grade counts as not relevant."""
+        judged_only = dict(self.parameters).get("judged_only", False)
+        return not (self.family.is_estimate or self.family.skips_unjudged or judged_only)
 
     def compute(self, hits: Hits) -> Floats:
         """Return the value of every run and topic [S]; a topic without relevant documents has 0."""
@@ -141,7 +147,8 @@ def parse(text: str) -> Measure:
         if nearest:
             raise UnknownName("measure", text, plugins.names("measure"), nearest=nearest)
         raise BadSetting(
-            f"{text!r} is not a measure", hint="Write it as nDCG@10 or AP(rel=2), for example."
+            f"{shorten(text)!r} is not a measure",
+            hint="Write it as nDCG@10 or AP(rel=2), for example.",
         )
     name, inside, cutoff = match.groups()
     try:
@@ -153,8 +160,18 @@ def parse(text: str) -> Measure:
         if key not in family.rules:
             raise UnknownName(f"parameter of {family.name}", key, family.rules)
         _check(family.rules[key], value, text)
-    changed = {key: value for key, value in values.items() if family.rules[key].default != value}
-    return Measure(family.name, _read_cutoff(family, cutoff, text), tuple(sorted(changed.items())))
+    listed = {name: family.rules[name].default for name in family.shown}
+    listed |= {
+        key: value
+        for key, value in values.items()
+        if key in listed or family.rules[key].default != value
+    }
+    return Measure(family.name, _read_cutoff(family, cutoff, text), tuple(sorted(listed.items())))
+
+
+def shorten(text: str) -> str:
+    """Return a text of at most 60 characters, for a message."""
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _suggest(text: str, error: UnknownName) -> UnknownName:
@@ -173,9 +190,9 @@ def _read_parameters(inside: str | None, text: str) -> dict[str, Any]:
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError
         return {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise BadSetting(
-            f"cannot read the parameters of {text!r}", hint="Write them as name=value."
+            f"cannot read the parameters of {shorten(text)!r}", hint="Write them as name=value."
         ) from None
 
 

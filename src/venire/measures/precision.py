@@ -100,6 +100,11 @@ def count_retrieved(hits: Hits, *, rel: int | None) -> Floats:
     return hits.retrieved.astype(np.float64) if rel is None else _count_hits(hits, rel, None)
 
 
+def count_topics(hits: Hits) -> Floats:
+    """NumQ: 1 for each topic, so that the sum is the number of topics scored."""
+    return np.ones(hits.segments)
+
+
 def count_relevant(hits: Hits, *, rel: int) -> Floats:
     """NumRel: relevant documents of the topic."""
     return hits.repeat_for_runs(hits.judged.count_relevant(rel))
@@ -167,7 +172,15 @@ NUM_RET = Family(
     function=count_retrieved,
     parameters=(COUNTED_REL,),
     across_topics="sum",
+    skips_unjudged=True,
     source="trec_eval: num_ret, num_rel_ret",
+)
+NUM_Q = Family(
+    name="NumQ",
+    function=count_topics,
+    across_topics="sum",
+    skips_unjudged=True,
+    source="trec_eval: num_q",
 )
 NUM_REL = Family(
     name="NumRel",

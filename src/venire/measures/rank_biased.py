@@ -48,6 +48,8 @@ RBP = Family(
     function=rank_biased_precision,
     parameters=(P, REL),
     cutoff=CUTOFF,
+    # ir_measures computes a graded RBP where rel is not named: the name says which one this is.
+    shown=("rel",),
     source="Moffat and Zobel, ACM TOIS 27 (2008)",
 )
 RBP_RESIDUAL = Family(
@@ -55,5 +57,6 @@ RBP_RESIDUAL = Family(
     function=rbp_residual,
     parameters=(P,),
     cutoff=CUTOFF,
+    skips_unjudged=True,
     source="Moffat and Zobel, ACM TOIS 27 (2008)",
 )

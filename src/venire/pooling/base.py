@@ -14,7 +14,7 @@ from venire.formats import write_frame, write_qrels
 from venire.formats.file_format import get_ending, list_table_endings
 from venire.formats.source import write_bytes
 from venire.settings import Settings, setting
-from venire.tables.qrels import Qrels
+from venire.tables.qrels import AWAITING, UNSAMPLED, Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import PAIR, express
 
@@ -150,8 +150,8 @@ class Pool:
         A table if the ending is .csv, .tsv, .jsonl or .parquet. Otherwise TREC qrels, with the
         grade from ``qrels``, or -1 for "in the pool, not judged"; those of an adaptive pool have
         ``adaptive:STRATEGY`` in the second column. A stratified pool is written as
-        ``topic 0 document stratum grade`` with -1 for "not sampled", the input of NIST's
-        sample_eval; this needs ``qrels``.
+        ``topic 0 document stratum grade`` with -1 for "not sampled" and -2 for "sampled, not
+        judged", the input of NIST's sample_eval; this needs ``qrels``.
         """
         name = str(path)
         if get_ending(name) in list_table_endings():
@@ -249,7 +249,13 @@ def _write_strata(pool: Pool, qrels: Qrels, name: str) -> bytes:
         pl.lit(0).alias("iteration"),
         "doc_id",
         "stratum",
-        pl.when("sampled").then("relevance").otherwise(-1).cast(pl.Int64),
+        pl.when(~pl.col("sampled"))
+        .then(UNSAMPLED)
+        .when(pl.col("relevance") < 0)
+        .then(AWAITING)
+        .otherwise("relevance")
+        .cast(pl.Int64)
+        .alias("relevance"),
     )
     for column in PAIR:
         blank = frame[column].str.contains(r"\s")

@@ -18,7 +18,7 @@ from venire.pooling.base import Lists, Pool
 from venire.pooling.strategies import build_strategy, list_adaptive
 from venire.settings import check_seed
 from venire.tables.qrels import Qrels
-from venire.tables.schema import express
+from venire.tables.schema import PAIR, express, join_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +227,8 @@ def pool(
         *table.notes,
         *(graded.notes if graded is not None else ()),
         *(note for built in pools for note in built.notes),
+        *_note_shallow_runs(lists, depths),
+        *_note_unjudged_sample(pools, graded),
     ]
     return BuiltPools(
         strategy=strategy,
@@ -237,6 +239,49 @@ def pool(
         collection_size=collection_size,
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _note_shallow_runs(lists: Lists, depths: Sequence[int | None]) -> list[str]:
+    """Name runs that answer fewer topics than others, or rank fewer documents than a depth."""
+    counts = lists.frame.group_by("run_id", "query_id").len()
+    runs = counts.group_by("run_id").agg(pl.len().alias("topics"), pl.col("len").max())
+    runs = runs.sort("run_id")
+    notes = []
+    fewer = runs.filter(pl.col("topics") < len(lists.topics)).select("run_id", "topics")
+    if fewer.height:
+        texts = [f"{name} {number}" for name, number in fewer.iter_rows()]
+        notes.append(
+            f"runs that answer fewer than {express(len(lists.topics), 'topic')}: "
+            f"{join_names(texts)}"
+        )
+    deepest = max((depth for depth in depths if depth), default=0)
+    short = runs.filter(2 * pl.col("len") <= deepest)
+    if short.height:
+        texts = [f"{name} ({number})" for name, number in short.select("run_id", "len").iter_rows()]
+        notes.append(
+            f"runs that rank at most half of {express(deepest, 'document')} for any topic: "
+            f"{join_names(texts)}"
+        )
+    return notes
+
+
+def _note_unjudged_sample(pools: Sequence[Pool], graded: Qrels | None) -> list[str]:
+    """Count the sampled pairs without a grade: with them nothing can be estimated."""
+    if graded is None:
+        return []
+    judged = graded.frame.filter(pl.col("relevance") >= 0)
+    notes = []
+    for built in pools:
+        if "sampled" not in built.frame.columns:
+            continue
+        awaiting = built.to_judge.join(judged, on=PAIR, how="anti").height
+        if awaiting:
+            notes.append(
+                f"{express(awaiting, 'sampled pair')} of {len(built):,} "
+                f"{'has' if awaiting == 1 else 'have'} no grade yet, so the number of relevant "
+                "documents cannot be estimated; judge them first"
+            )
+    return notes
 
 
 def _join(numbers: Sequence[int | None]) -> str:

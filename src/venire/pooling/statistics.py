@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from venire.errors import NoOverlap
+from venire.errors import BadSetting, NoOverlap
 from venire.pooling.base import Lists, Pool, require_at_least
 from venire.tables.qrels import Qrels
 from venire.tables.schema import PAIR
@@ -42,7 +42,8 @@ def summarise(
         ``judged`` pairs, ``relevant`` known, ``found`` and ``found_share``, and the best
         single run: the relevant documents in the top k of the run with most of them, where k is
         the depth, or the budget per topic. A sample has ``estimated_relevant`` instead: the sum
-        of 1 / probability over the relevant sampled documents.
+        of 1 / probability over the relevant sampled documents; undefined while one of the sample
+        has no grade.
     """
     topics = len(lists.topics)
     pairs = len(pool)
@@ -54,6 +55,7 @@ def summarise(
     }
     if collection_size is not None:
         require_at_least("collection_size", collection_size, 1)
+        _require_room(pool, collection_size)
         row["share_of_collection"] = pairs / topics / collection_size
     if qrels is None:
         return row
@@ -68,7 +70,8 @@ def summarise(
     }
     if "sampled" in pool.frame.columns:
         sample = pool.to_judge.join(relevant, on=PAIR, how="semi")
-        row["estimated_relevant"] = float((1 / sample["probability"]).sum())
+        estimate = float((1 / sample["probability"]).sum())
+        row["estimated_relevant"] = estimate if row["judged"] == pairs else None
         return row
     top = pool.depth or pool.settings.get("budget")
     hits = (
@@ -130,6 +133,18 @@ def count_by_topic(
     for count in counts:
         table = table.join(count, on="query_id", how="left", maintain_order="left")
     return table.fill_null(0).rename({"query_id": "topic"}).to_dicts()
+
+
+def _require_room(pool: Pool, collection_size: int) -> None:
+    """Refuse a collection smaller than the pool of a topic."""
+    sizes = pool.frame.group_by("query_id").len().sort(["len", "query_id"], descending=True)
+    if sizes.height and sizes["len"][0] > collection_size:
+        raise BadSetting(
+            f"must be at least the documents of a topic in the pool (got {collection_size}; the "
+            f"pool of topic {sizes['query_id'][0]} has {sizes['len'][0]})",
+            argument="collection_size",
+            value=collection_size,
+        )
 
 
 def _select_relevant(qrels: Qrels, lists: Lists, relevant_from: float) -> pl.DataFrame:

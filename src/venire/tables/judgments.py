@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from venire.errors import DataError, DuplicateRows, UnknownLabel, UnknownName
+from venire.errors import (
+    BadLine,
+    DataError,
+    DuplicateRows,
+    MissingLabel,
+    UnknownLabel,
+    UnknownName,
+)
 from venire.tables import boundary
 from venire.tables.codes import JudgmentCodes, code_judgments
 from venire.tables.qrels import Qrels
@@ -24,6 +31,7 @@ from venire.tables.schema import (
     cast_to_number,
     convert_types,
     find_repeats,
+    note_blanks,
     number_text,
     rename,
 )
@@ -38,6 +46,8 @@ SCHEMA = Schema(
 )
 REPEATS = ("last", "all", "first", "error")
 KEY = ["query_id", "doc_id", "annotator_id"]
+LARGEST_LABEL = 1_000_000
+"""Largest absolute label that is taken for a grade where no scale is passed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +120,7 @@ class Judgments:
         frame, scale = _grades(frame, scale, source)
         if "judged_at" in frame.columns:
             frame = _times(frame, source)
+        notes += note_blanks(frame, SCHEMA, source)
         frame, repeat_notes = _repeats(frame, repeats, source)
         return cls(frame.drop(ROW), scale, (*notes, *repeat_notes))
 
@@ -246,6 +257,7 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
     text = frame["label"]
     if text.dtype in (pl.Categorical, pl.Enum):
         text = text.cast(pl.String)
+    _refuse_missing(text, frame, source)
     if scale is not None and text.dtype == pl.String and not all(map(_is_number, scale.names)):
         stripped = text.str.strip_chars()
         names = stripped.replace_strict(
@@ -261,6 +273,7 @@ def _grades(frame: pl.DataFrame, scale: Scale | None, source: Source) -> tuple[p
     _refuse_words(frame["label"], frame[ROW], source)
     frame = cast_to_number(frame, "label", source)
     if scale is None:
+        _refuse_large(frame, source)
         scale = infer(frame["label"].unique()) if frame.height else Scale((0.0, 1.0))
     off = ~frame["label"].is_in(list(scale.values))
     if off.any():
@@ -286,6 +299,32 @@ def _refuse_words(labels: pl.Series, rows: pl.Series, source: Source) -> None:
     words = texts.filter(is_word).unique(maintain_order=True).head(10).to_list()
     place = source.place(int(rows[int(is_word.arg_true()[0])]))
     raise WordLabel(words, *place, has_numbers=not is_word.all())
+
+
+def _refuse_missing(labels: pl.Series, frame: pl.DataFrame, source: Source) -> None:
+    """Raise for the first row without a label."""
+    missing = labels.is_null()
+    if labels.dtype == pl.String:
+        missing |= (labels.str.strip_chars() == "").fill_null(value=False)
+    elif labels.dtype.is_float():
+        missing |= labels.is_nan().fill_null(value=False)
+    if missing.any():
+        row = int(frame[ROW][int(missing.arg_true()[0])])
+        raise MissingLabel(*source.place(row), int(missing.sum()))
+
+
+def _refuse_large(frame: pl.DataFrame, source: Source) -> None:
+    """Raise for the first label that no scale of grades has, where no scale vouches for it."""
+    large = frame["label"].abs() > LARGEST_LABEL
+    if large.any():
+        row = int(large.arg_true()[0])
+        raise BadLine(
+            *source.place(int(frame[ROW][row])),
+            f"label is {frame['label'][row]:g}; without a scale, labels must be from "
+            f"-{LARGEST_LABEL:,} to {LARGEST_LABEL:,}",
+            hint='Check the label column, or pass the scale, for example `scale="0,1,2"`.',
+            code="large-label",
+        )
 
 
 def _times(frame: pl.DataFrame, source: Source) -> pl.DataFrame:

@@ -20,9 +20,12 @@ from venire.tables.schema import (
     convert_types,
     find_repeats,
     frame_of_mapping,
+    note_blanks,
     rename,
 )
 
+UNSAMPLED, AWAITING = -1, -2
+"""Grades of pairs of a stratified pool that were not sampled, and that were but have no grade."""
 SCHEMA = Schema(
     "qrels", ids=("query_id", "doc_id"), numbers=("relevance",), optional_ids=("stratum",)
 )
@@ -41,7 +44,8 @@ class Qrels:
     frame : polars.DataFrame
         ``query_id, doc_id`` (text) and ``relevance`` (whole numbers, or decimals where an
         aggregation was written with its real-valued grades). Qrels of a stratified sample also
-        have ``stratum`` (text), and a negative relevance where a pair was not sampled.
+        have ``stratum`` (text), relevance -1 where a pair was not sampled, and -2 where it was
+        sampled and has no grade yet.
     notes : tuple of str
     adaptive : str
         Strategy of the adaptive pool that was judged, such as ``bandit-max-mean``; empty where
@@ -97,7 +101,12 @@ class Qrels:
         relevance = frame["relevance"]
         if are_whole(relevance):
             frame = frame.with_columns(pl.col("relevance").cast(pl.Int64))
-        return cls(frame.drop(ROW), notes)
+        return cls(frame.drop(ROW), (*notes, *note_blanks(frame, SCHEMA, source)))
+
+    @property
+    def has_whole_grades(self) -> bool:
+        """Whether all grades are whole numbers."""
+        return self.frame["relevance"].dtype.is_integer()
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Mapping[str, float]]) -> Qrels:

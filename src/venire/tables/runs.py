@@ -22,6 +22,7 @@ from venire.tables.schema import (
     convert_types,
     find_first_repeat,
     frame_of_mapping,
+    note_blanks,
     rename,
 )
 
@@ -80,7 +81,7 @@ class Runs:
                 *source.place(again[ROW]),
                 f"is ranked a second time in run {again['run_id']!r}",
             )
-        return cls(frame.drop(ROW))
+        return cls(frame.drop(ROW), note_blanks(frame, SCHEMA, source))
 
     @classmethod
     def empty(cls) -> Runs:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,6 +144,26 @@ def _cast_to_text(
     return frame
 
 
+def note_blanks(frame: pl.DataFrame, schema: Schema, source: Source) -> tuple[str, ...]:
+    """Return a note that counts ids which begin or end with a blank; they are kept as they are.
+
+    In the fields of a TREC file no blank can stand.
+    """
+    if source.nul_checked:
+        return ()
+    ids: set[str] = set()
+    for name in schema.ids + schema.optional_ids:
+        if name in frame.columns:
+            texts = frame[name].drop_nulls()
+            ids.update(texts.filter(texts.str.contains(r"^\s|\s$")).unique())
+    if not ids:
+        return ()
+    return (
+        f"{express(len(ids), 'id')} {'begins or ends' if len(ids) == 1 else 'begin or end'} with "
+        f"a blank, for example {min(ids)!r}; an id with a blank and one without are different",
+    )
+
+
 def refuse_nul(ids: pl.Series, source: Source, rows: pl.Series | None = None) -> None:
     """Refuse IDs with a NUL character: C programs (trec_eval) cut them, databases reject them."""
     has_nul = ids.str.contains("\x00", literal=True).fill_null(value=False)
@@ -251,6 +271,16 @@ def are_whole(column: pl.Series) -> bool:
 def express(number: int, singular: str, plural: str = "") -> str:
     """Return ``1 item`` or ``2,000 items``."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+MOST_NAMES = 5
+"""Names in one note; the others are counted."""
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return the first names, and the number of the others."""
+    others = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + others
 
 
 def number_text(value: float) -> str:

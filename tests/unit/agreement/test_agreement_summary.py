@@ -136,7 +136,12 @@ def test_one_label_is_undefined_everywhere():
     rows = [(q, d, who, 0) for q in "pq" for d in "ab" for who in "xyz"]
     result = measure_agreement(table(rows, scale="0,1,2"))
     for value in result.values:
-        if value.name in ("agreement", "binary-agreement", "negative-agreement"):
+        # AC1 and AC2 are 1 by their formula: P = 1, P_e = 0 (Gwet 2008); a warning says so.
+        if "ac" in value.name or value.name in (
+            "agreement",
+            "binary-agreement",
+            "negative-agreement",
+        ):
             assert value.value == 1.0
         else:
             assert value.value is None, value.name
@@ -146,6 +151,23 @@ def test_one_label_is_undefined_everywhere():
     assert result.grades["kappa"].to_list() == [None] * 3
     assert result.annotators["kappa"].to_list() == [None] * 3
     assert any("undefined, nothing was judged relevant: " in note for note in result.notes)
+    assert any("only one label was used: AC1" in warning for warning in result.warnings)
+
+
+def test_labels_that_are_all_zero_say_that_nothing_is_relevant():
+    rows = [("q", document, name, 0) for document in "ab" for name in "xy"]
+    for relevant_from in (None, 1):
+        result = measure_agreement(table(rows), relevant_from=relevant_from, bootstrap=0)
+        assert result.relevant_from is None
+        assert result["positive-agreement"].value is None
+        assert result["overlap"].value is None
+        assert result["negative-agreement"].value == 1.0
+        assert any(
+            "nothing was judged relevant: positive-agreement, overlap" in note
+            for note in result.notes
+        )
+    ones = [(*row[:3], 1) for row in rows]
+    assert measure_agreement(table(ones), bootstrap=0)["overlap"].value == 1.0
 
 
 def test_topics_are_those_of_their_own_table():

@@ -89,8 +89,14 @@ def test_fleiss_by_hand():
 @pytest.mark.parametrize("function", [krippendorff_alpha, fleiss_kappa, gwet_ac1, gwet_ac2])
 def test_undefined_is_none_with_a_reason(function):
     same = [("q", doc, name, 1) for doc in "ab" for name in "xyz"]
-    for scale in (None, "0,1,2"):
-        value = function(table(same, scale=scale))
+    value = function(table(same))
+    assert value.value is None
+    assert value.notes[0] == ONE_LABEL
+    value = function(table(same, scale="0,1,2"))
+    if function in (gwet_ac1, gwet_ac2):
+        # Three grades of which one is used: P = 1, P_e = 0 (Gwet 2008).
+        assert value.value == 1.0
+    else:
         assert value.value is None
         assert value.notes[0] == ONE_LABEL
     apart = [("q", "a", "x", 0), ("q", "b", "y", 1)]

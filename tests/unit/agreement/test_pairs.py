@@ -70,12 +70,14 @@ def test_kappas_are_those_of_sklearn(seed, name, weights):
 
 def test_one_label_has_no_chance_corrected_value():
     values = Pair.of_table([[50, 0], [0, 0]]).values()
-    for name in ("pooled-kappa", "cohen-kappa", "linear-kappa", "quadratic-kappa", "gwet-ac1"):
+    for name in ("pooled-kappa", "cohen-kappa", "linear-kappa", "quadratic-kappa"):
         assert values[name].value is None
         assert values[name].notes == (ONE_LABEL,)
     assert values["alpha-nominal"].value is None
     assert values["alpha-ordinal"].value is None
     assert values["agreement"].value == 1.0
+    # Gwet (2008): P = 1, and P_e = 2 p (1 - p) = 0 with two grades of which one is used.
+    assert values["gwet-ac1"].value == 1.0
     assert values["positive-agreement"].value is None
     assert values["positive-agreement"].notes == (NO_RELEVANT,)
     assert values["overlap"].value is None

@@ -120,4 +120,12 @@ def test_plain_measures_of_adaptive_qrels_carry_a_note():
     qrels = replace(strata_of((10,), (5,), (3,)), adaptive="move-to-front")
     found = score_runs(qrels, in_order(qrels), ["AP"])
     assert any("adaptive pool (move-to-front)" in note for note in found.notes)
-    assert not score_runs(replace(qrels, adaptive=""), in_order(qrels), ["AP"]).notes
+    plain = score_runs(replace(qrels, adaptive=""), in_order(qrels), ["AP"]).notes
+    assert not any("adaptive" in note for note in plain)
+
+
+def test_plain_measures_of_a_sample_carry_a_note():
+    qrels = strata_of((10,), (5,), (3,))
+    notes = score_runs(qrels, in_order(qrels), ["AP", "Bpref", "infAP"]).notes
+    assert any("and AP takes its 5 pairs without a grade for not relevant" in x for x in notes)
+    assert not score_runs(qrels, in_order(qrels), ["Bpref", "infAP", "Judged@5"]).notes

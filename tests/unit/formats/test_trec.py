@@ -110,7 +110,42 @@ def test_a_first_line_with_too_few_columns_is_named_whatever_its_ids(refused, do
     assert refused(f"q Q0 {doc} 1 2.0\nq Q0 c 2 1.0 t\n", Runs).line == 1
 
 
-@pytest.mark.parametrize("grade", ["1.0", "0.5", "high", "1e0", "nan", "1x", "--1"])
+def test_a_whole_grade_written_with_a_point_is_read(tmp_path):
+    path = tmp_path / "q.qrels"
+    path.write_text("q 0 a 1.0\nq 0 b 0\nq 0 c -1.0\n")
+    assert Qrels.read(path).frame["relevance"].to_list() == [1, 0, -1]
+
+
+def test_a_decimal_grade_of_a_table_is_refused_with_its_line(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("query_id,doc_id,relevance\nq,a,1\nq,b,0.5\n")
+    assert Qrels.read(path).frame["relevance"].to_list() == [1.0, 0.5]
+    with pytest.raises(
+        BadLine, match=r"q.csv, line 3: the grade must be a whole number \(got '0.5'\)"
+    ) as error:
+        Qrels.read(path, whole=True)
+    assert error.value.code == "fractional-grades"
+
+
+def test_a_document_id_with_a_blank_is_named(tmp_path):
+    path = tmp_path / "b.run"
+    path.write_text("q Q0 a 1 3.5 r\n\nq Q0 my doc 2 2.5 r\n")
+    with pytest.raises(BadLine, match="line 3: has 7 fields, and the rank is 'doc'"):
+        Runs.read(path)
+    # Further fields are ignored, as by trec_eval, and so are ranks in files with six fields.
+    path.write_text("q Q0 a 1 3.5 r extra\nq Q0 b 2 2.5 r\nq Q0 c first 1.5 r\n")
+    assert Runs.read(path).frame["score"].to_list() == [3.5, 2.5, 1.5]
+
+
+def test_grades_per_subtopic_are_counted_in_a_note(tmp_path):
+    path = tmp_path / "q.qrels"
+    path.write_text("q 1 a 1\nq 2 a 1\nq 1 b 1\n")
+    assert any("1 pair has grades for several subtopics" in x for x in Qrels.read(path).notes)
+    path.write_text("q 0 a 1\nq 0 b 1\n")
+    assert Qrels.read(path).notes == ()
+
+
+@pytest.mark.parametrize("grade", ["1.5", "0.5", "high", "1e0", "nan", "1x", "--1"])
 def test_a_grade_that_is_no_whole_number_is_refused(refused, grade):
     error = refused(f"q 0 a 1\n\n\tq 0 b {grade}\n", Qrels)
     assert error.line == 3

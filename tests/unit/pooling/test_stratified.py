@@ -2,6 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import venire
 from venire import Qrels, Runs
 from venire.errors import BadSetting
 from venire.pooling.base import Lists
@@ -9,6 +10,10 @@ from venire.pooling.statistics import summarise
 from venire.pooling.stratified import Stratified, share_budget
 
 HUNDRED = {"A": [f"d{rank:03}" for rank in range(1, 121)]}
+
+
+def run_of(documents):
+    return {"q": {document: -float(rank) for rank, document in enumerate(documents)}}
 
 
 def sizes(pool):
@@ -84,11 +89,26 @@ def test_five_columns(lists, tmp_path):
 
 
 def test_the_estimate_weighs_by_probability(lists):
-    grades = Qrels.from_dict({"q": dict.fromkeys(HUNDRED["A"][:50], 1)})
+    relevant = dict.fromkeys(HUNDRED["A"][:50], 1)
+    grades = Qrels.from_dict({"q": dict.fromkeys(HUNDRED["A"], 0) | relevant})
     ranked = lists(HUNDRED)
     pool = Stratified(rates=(1.0, 0.5, 0.1)).pool(ranked)
     # All of strata 1 and 2 is relevant: 10 / 1 + 20 / (1/2).
     assert summarise(pool, ranked, qrels=grades)["estimated_relevant"] == pytest.approx(50)
+    # While a sampled pair has no grade, nothing is estimated.
+    half = Qrels.from_dict({"q": relevant})
+    assert summarise(pool, ranked, qrels=half)["estimated_relevant"] is None
+
+
+def test_sampled_pairs_without_a_grade_differ_from_those_not_sampled(lists, tmp_path):
+    half = Qrels.from_dict({"q": dict.fromkeys(HUNDRED["A"][:5], 1)})
+    pool = Stratified(rates=(1.0, 0.5, 0.1)).pool(lists(HUNDRED))
+    pool.write(tmp_path / "sample.qrels", half)
+    grades = Qrels.read(tmp_path / "sample.qrels").frame["relevance"]
+    # 10 + 20 + 5 pairs are sampled; 5 of the first ten have a grade.
+    assert grades.value_counts().sort("relevance").rows() == [(-2, 30), (-1, 65), (1, 5)]
+    built = venire.pool(run_of(HUNDRED["A"]), "stratified", rates=(1.0, 0.5, 0.1), qrels=half)
+    assert any("30 sampled pairs of 35 have no grade yet" in note for note in built.notes)
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,6 @@ def test_decimal_grades_survive_writing(tmp_path, ending):
 def test_decimal_grades_are_read_back_only_when_asked_for(tmp_path):
     path = tmp_path / "qrels.txt"
     Qrels.from_dict({"q": {"d": 0.5}}).write(path)
-    with pytest.raises(VenireError, match="decimals=True"):
+    with pytest.raises(VenireError, match="must be a whole number"):
         Qrels.read(path)
     assert Qrels.read(path, decimals=True).to_dict() == {"q": {"d": 0.5}}

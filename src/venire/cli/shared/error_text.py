@@ -45,6 +45,15 @@ HINTS: dict[str, tuple[Hint, ...]] = {
             ("drop_labels", "scale"),
         ),
     ),
+    "missing-label": (
+        Hint(lambda error: "Leave such rows out with --drop-label ''.", ("drop_labels",)),
+    ),
+    "large-label": (
+        Hint(
+            lambda error: "Check the label column, or pass the scale, for example --scale 0,1,2.",
+            ("scale",),
+        ),
+    ),
     "word-label": (
         Hint(
             lambda error: (
