@@ -204,30 +204,6 @@ class DuplicateRows(BadLine):
         super().__init__(path, line, f"{' '.join(key)} {problem}", hint=hint, code=code)
 
 
-class MissingLabel(BadLine):
-    """Rows without a label.
-
-    Attributes
-    ----------
-    rows : int
-        Number of such rows.
-    path, line, problem
-        As for :class:`BadLine`; the line of the first of them.
-    """
-
-    code = "missing-label"
-
-    def __init__(self, path: str, line: int | None, rows: int) -> None:
-        self.rows = rows
-        others = f" ({rows:,} rows have none)" if rows > 1 else ""
-        super().__init__(
-            path,
-            line,
-            f"label is empty{others}",
-            hint="Leave such rows out with `drop_labels=['']`.",
-        )
-
-
 class UnknownLabel(BadLine):
     """A label that is not on the scale.
 

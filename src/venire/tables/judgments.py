@@ -12,10 +12,8 @@ import numpy as np
 import polars as pl
 
 from venire.errors import (
-    BadLine,
     DataError,
     DuplicateRows,
-    MissingLabel,
     UnknownLabel,
     UnknownName,
 )
@@ -310,7 +308,13 @@ def _refuse_missing(labels: pl.Series, frame: pl.DataFrame, source: Source) -> N
         missing |= labels.is_nan().fill_null(value=False)
     if missing.any():
         row = int(frame[ROW][int(missing.arg_true()[0])])
-        raise MissingLabel(*source.place(row), int(missing.sum()))
+        others = f" ({missing.sum():,} rows have none)" if missing.sum() > 1 else ""
+        raise source.error(
+            row,
+            f"label is empty{others}",
+            hint="Leave such rows out with `drop_labels=['']`.",
+            code="missing-label",
+        )
 
 
 def _refuse_large(frame: pl.DataFrame, source: Source) -> None:
@@ -318,8 +322,8 @@ def _refuse_large(frame: pl.DataFrame, source: Source) -> None:
     large = frame["label"].abs() > LARGEST_LABEL
     if large.any():
         row = int(large.arg_true()[0])
-        raise BadLine(
-            *source.place(int(frame[ROW][row])),
+        raise source.error(
+            int(frame[ROW][row]),
             f"label is {frame['label'][row]:g}; without a scale, labels must be from "
             f"-{LARGEST_LABEL:,} to {LARGEST_LABEL:,}",
             hint='Check the label column, or pass the scale, for example `scale="0,1,2"`.',

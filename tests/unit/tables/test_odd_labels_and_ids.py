@@ -3,7 +3,7 @@
 import pytest
 
 from venire import Judgments, Runs
-from venire.errors import BadLine, MissingLabel
+from venire.errors import BadLine
 
 ROWS = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "annotator_id": ["x"] * 3}
 
@@ -13,12 +13,13 @@ ROWS = {"query_id": ["q"] * 3, "doc_id": ["a", "b", "c"], "annotator_id": ["x"] 
     [([1, None, 0], None), (["1", "", " "], None), (["good", None, "bad"], "bad,good")],
 )
 def test_rows_without_a_label_are_refused_and_counted(labels, scale):
-    with pytest.raises(MissingLabel, match="row 1: label is empty") as error:
+    with pytest.raises(BadLine, match="row 1: label is empty") as error:
         Judgments.from_dict({**ROWS, "label": labels}, scale=scale)
-    assert error.value.rows == sum(label in (None, "", " ") for label in labels)
+    missing = sum(label in (None, "", " ") for label in labels)
+    assert (f"({missing} rows have none)" in error.value.reason) == (missing > 1)
     assert error.value.code == "missing-label"
     table = Judgments.from_dict({**ROWS, "label": labels}, scale=scale, drop_labels=[""])
-    assert len(table) == 3 - error.value.rows
+    assert len(table) == 3 - missing
 
 
 def test_a_label_beyond_any_scale_needs_a_scale():
