@@ -23,7 +23,7 @@ from venire.server.web.pages.common import TABS
 KINDS = ("agreement", "aggregate", "evaluate", "trust")
 CROWD = {
     "repeatability": {"groups": ["Wave 1", "qrels:old"], "permutations": 5, "bootstrap": 20},
-    "annotators": {"most": 2, "draws": 5},
+    "annotators": {"most": 2, "draws": 10},
     "next-best": {"budget": 2},
     "forecast": {"grades": "qrels:old", "replays": 2},
 }

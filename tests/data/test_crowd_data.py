@@ -58,16 +58,31 @@ def test_rf10_with_one_to_four_judges_against_gold():
         DATA / "trec-rf10" / "trec-rf10-data.txt.gz", columns=names, drop_labels=["-2"]
     )
     truth = table.gold("gold")
-    known = table.frame.join(truth.frame, on=["query_id", "doc_id"], how="semi")
-    found = annotators_needed(
-        Judgments.of(known, scale=table.scale), most=4, draws=100, truth=truth, seed=1
+    counts = table.frame.group_by("query_id", "doc_id").len()
+    enough = counts.filter(pl.col("len") >= 4)
+    known = table.frame.join(truth.frame, on=["query_id", "doc_id"], how="semi").join(
+        enough, on=["query_id", "doc_id"], how="semi"
     )
-    accuracy = np.array([row["accuracy"] for row in found.truth])
-    error = np.array([row["error"] for row in found.truth])
-    spread = np.array([row["accuracy_sd"] for row in found.truth])
-    print(found.pairs, accuracy, error, spread)
+    result = annotators_needed(Judgments.of(known, scale=table.scale), truth=truth, seed=1)
+    rows = result.truth[:4]
+    accuracy = np.array([row["accuracy"] for row in rows])
+    error = np.array([row["error"] for row in rows])
+    spread = np.array([row["accuracy_sd"] for row in rows])
+    print(result.pairs, accuracy, error, spread)
     assert (np.diff(error) < 0).all()
     assert spread[2] < spread[0]
+
+
+def test_two_judgments_are_enough_for_the_order_of_dl19(runs):
+    """The illustration of the procedure's notes: tau_rep .908, .922, .937 at 1, 2, 3 judges."""
+    names = {"query_id": "topic", "doc_id": "docno", "annotator_id": "assessor", "label": "grade"}
+    table = Judgments.read(DATA / "dl19-assessors" / "main_long.tsv", columns=names)
+    result = annotators_needed(table, runs, ["nDCG@10"], seed=0)
+    verdict = result.verdicts["nDCG@10"]
+    assert (verdict["code"], verdict["enough"], verdict["possible"]) == ("enough", 2, 1)
+    tau = [row["tau_rep"] for row in result.rows]
+    assert tau[:3] == pytest.approx([0.908, 0.922, 0.937], abs=0.015)
+    assert tau[6] == pytest.approx(0.956, abs=0.015)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from venire.formats.load import (
 )
 from venire.formats.reading_options import Labels, ReadingOptions
 from venire.measures import MeasuresLike, list_measures
+from venire.progress import Progress, silent
 from venire.settings import check_seed
 from venire.simulation.campaigns.annotators_needed import (
     MEASURES,
@@ -35,17 +36,22 @@ def simulate_annotators(
     scale: Scale | str | None = None,
     drop_labels: Labels = (),
     repeats: str | None = None,
-    most: int = 5,
-    source: str = "judgments",
+    most: int = 10,
     rule: str = "mean",
-    draws: int = 100,
+    draws: int = 30,
     truth: QrelsLike | None = None,
     target_tau: float = 0.9,
     target_sd: float | None = None,
     price: float | None = None,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> AnnotatorsNeeded:
-    """Simulate what 1, 2, 3, ... judgments per pair do to scores and to the order of runs.
+    """Estimate how many judgments per pair are enough for the order of the runs.
+
+    For 1, 2, 3, 4, 5, 7 and 10 judgments per pair, the result says how far another crowd would
+    order the runs alike (``tau_rep``), with 95% intervals, and what is enough. The verdict is the
+    same whatever ``most``. See
+    :func:`venire.simulation.campaigns.annotators_needed.annotators_needed`.
 
     Parameters
     ----------
@@ -64,22 +70,21 @@ def simulate_annotators(
     repeats : "last", "all", "first" or "error", optional
         Which judgment counts where an annotator judged a pair more than once; the last by default.
     most : int
-        Largest number of judgments per pair to try.
-    source : "judgments" or "posterior"
-        Draw from the judgments of each pair, or from a fitted model where there are too few.
+        Largest number of judgments per pair to show, 1 to 10.
     rule : "mean" or "majority"
-        Rule that settles the drawn labels.
+        Rule that settles the labels of a pair.
     draws : int
-        Number of draws.
+        Number of worlds drawn from the fitted crowd; 10 or more.
     truth : Qrels, path or dataframe, optional
-        Known grades: the order and the grades to reach.
+        Known grades, with which the grades of 1, 2, ... judgments are compared.
     target_tau : float
-        Mean tau that is enough.
+        Mean tau with the order under another crowd that is enough.
     target_sd : float, optional
         Standard deviation of a score that is enough.
     price : float, optional
         Price per judgment; adds the cost.
     seed : int
+    progress : Progress
 
     Raises
     ------
@@ -97,7 +102,6 @@ def simulate_annotators(
         ranked,
         list_measures(measures, MEASURES),
         most=most,
-        source=source,
         rule=rule,
         draws=draws,
         target_tau=target_tau,
@@ -105,5 +109,6 @@ def simulate_annotators(
         price=price,
         truth=None if truth is None else load_qrels(truth, allow_empty=True),
         seed=seed,
+        progress=progress,
     )
     return replace(result, notes=(*(ranked.notes if ranked else ()), *result.notes))

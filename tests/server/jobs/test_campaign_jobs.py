@@ -76,8 +76,10 @@ def test_waves_of_a_study_are_compared(store, study):
 
 def test_the_other_jobs(store, study):
     made, wave, _ = study
-    found, parts = do(store, made, "annotators", {"most": 3, "draws": 20})
+    found, parts = do(store, made, "annotators", {"most": 3, "draws": 10, "measures": ["AP"]})
     assert {row["judges"] for row in found["rows"]} == {1, 2, 3}
+    assert found["verdicts"]["AP"]["code"] in ("enough", "between", "at-least", "more")
+    assert found["notes"][0].startswith("AP: ")
     assert parts == {"report.html"}
     found, parts = do(store, made, "forecast", {"replays": 2, "pilot": wave})
     assert [row["overlap"] for row in found["rows"]] == [1, 3, 5]

@@ -15,7 +15,7 @@ from venire.settings import rules
 SETTINGS = {
     "aggregate": "model settings campaign use_gold seed",
     "agreement": "campaign bootstrap seed",
-    "annotators": "campaign runs measures most source rule draws target_tau target_sd price seed",
+    "annotators": "most rule draws target_tau target_sd price campaign runs measures seed",
     "encode": "encoder hashes",
     "evaluate": "grades measures runs topics ties",
     "forecast": "grades designs crowd pilot runs measure replays seed",

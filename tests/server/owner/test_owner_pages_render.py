@@ -115,7 +115,7 @@ def test_what_a_judge_could_read_stays_harmless(world, ada):
 
 CROWD = {
     "repeatability": {"groups": ["Wave 1", "qrels:expert"], "measures": ["AP"], "permutations": 5},
-    "annotators": {"measures": ["AP", "P@10"], "most": 2, "draws": 5},
+    "annotators": {"measures": ["AP", "P@10"], "most": 2, "draws": 10},
     "next-best": {"budget": 2},
     "forecast": {"grades": "qrels:expert", "replays": 2},
 }

@@ -46,15 +46,36 @@ def runs(files):
 def test_simulate_annotators(venire_json, files, runs):
     found = venire_json(
         "simulate", "annotators", files / "judged.csv", *runs, "-m", "AP", "--most", "4",
-        "--draws", "20", "--truth", files / "qrels", "--price", "0.5", "-o", files / "out",
+        "--draws", "10", "--truth", files / "qrels", "--price", "0.5", "-o", files / "out",
     )  # fmt: skip
     assert [row["judges"] for row in found["rows"]] == [1, 2, 3, 4]
     assert found["rows"][2]["cost"] == 0.5 * 3 * 40
-    assert "1 judgment per pair is enough" in found["notes"][0]
+    # One run has the relevant documents first, the other last: any crowd orders them so.
+    verdict = found["verdicts"]["AP"]
+    assert (verdict["code"], verdict["possible"], verdict["reason"]) == ("enough", 1, "")
+    assert verdict["enough"] in (1, 2)
+    assert found["compared"] == {"AP": ["good", "poor"]}
+    sentence = found["notes"][0]
+    assert " per pair " in sentence
+    assert " enough for a tau of 0.9" in sentence
     assert (files / "out" / "truth.csv").is_file()
-    assert "Beside known grades" in (files / "out" / "report.html").read_text()
+    page = (files / "out" / "report.html").read_text()
+    assert "Beside known grades" in page
+    assert page.index(sentence) < page.index("<table")
     alone = venire_json("simulate", "annotators", files / "judged.csv", "--truth", files / "qrels")
     assert set(alone["rows"][0]) >= {"judges", "accuracy", "kappa", "error"}
+    assert alone["verdicts"] == {}
+
+
+def test_simulate_annotators_with_one_judgment_per_pair(venire_json, venire_error, files, runs):
+    lines = (files / "judged.csv").read_text().splitlines()
+    (files / "single.csv").write_text("\n".join([lines[0], *lines[1::5]]) + "\n")
+    found = venire_json("simulate", "annotators", files / "single.csv", *runs, "-m", "AP")
+    assert found["verdicts"]["AP"]["code"] == "not-checked"
+    assert "most pairs have fewer than 2 judgments" in found["notes"][0]
+    assert "--most" in venire_error(
+        "simulate", "annotators", files / "judged.csv", *runs, "--most", "11"
+    )
 
 
 def test_simulate_campaign(venire_json, venire_error, files, runs):

@@ -38,13 +38,18 @@ def emit(
     notes: Sequence[str],
     output: str | None = None,
     digits: int = 4,
+    sections: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print rows, or write them to a file; notes follow a table on standard error."""
+    """Print rows, or write them to a file; notes follow a table on standard error.
+
+    ``sections`` are further parts of the JSON document, by name.
+    """
     if form == "json":
         document = {
             "command": command,
             "version": version("venire"),
             "settings": dict(settings),
+            **(sections or {}),
             "rows": [dict(row) for row in rows],
             "notes": list(notes),
         }

@@ -18,8 +18,8 @@ from venire.evaluation.score import score
 from venire.measures import Measure, parse
 from venire.pooling.base import Lists
 from venire.progress import Event, Progress, silent
-from venire.simulation.campaigns.annotators_needed import fit_average_annotator
-from venire.simulation.campaigns.label_samples import compare_grades, settle
+from venire.simulation.campaigns.average_annotator import fit_average_annotator
+from venire.simulation.campaigns.settled_grades import compare_grades, settle
 from venire.simulation.known_pairs import list_pairs
 from venire.stats.rank_correlation import tau_b
 from venire.tables.judgments import Judgments

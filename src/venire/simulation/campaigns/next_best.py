@@ -12,7 +12,7 @@ from venire.aggregation.posterior import Posterior
 from venire.arrays import Floats, Longs
 from venire.errors import BadSetting, UnknownName
 from venire.evaluation.ranks import RankTable
-from venire.simulation.campaigns.annotators_needed import fit_average_annotator
+from venire.simulation.campaigns.average_annotator import fit_average_annotator
 from venire.tables.judgments import Judgments
 from venire.tables.runs import Runs
 from venire.tables.schema import express

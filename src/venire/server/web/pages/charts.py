@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from venire.report.page import COLOURS
+
 Chart = dict[str, Any]
 Row = dict[str, Any]
 GREY = "#8d949c"
@@ -144,6 +146,47 @@ def draw_measures(rows: Sequence[Row], x: str, y: str, titles: tuple[str, str]) 
         ],
         "layout": _lay_out(titles, has_texts=False),
     }
+
+
+def draw_bands(
+    rows: Sequence[Row], x: str, y: str, titles: tuple[str, str], target: float | None = None
+) -> Chart | None:
+    """Draw one line per measure with a band from ``y_low`` to ``y_high``, and a target."""
+    chart = draw_measures(rows, x, y, titles)
+    if chart is None:
+        return None
+    for number, line in enumerate(list(chart["data"])):
+        points = [row for row in rows if escape(row["measure"]) == line["name"]]
+        colour = COLOURS[number % len(COLOURS)]
+        line["line"] = {"color": colour}
+        chart["data"].append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": [row[x] for row in points] + [row[x] for row in reversed(points)],
+                "y": [row[f"{y}_high"] for row in points]
+                + [row[f"{y}_low"] for row in reversed(points)],
+                "fill": "toself",
+                "fillcolor": colour,
+                "opacity": 0.15,
+                "line": {"width": 0},
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
+        )
+    if target is not None:
+        chart["layout"]["shapes"] = [
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": target,
+                "y1": target,
+                "line": {"dash": "dash", "color": GREY},
+            }
+        ]
+    return chart
 
 
 def draw_designs(rows: Sequence[Row]) -> Chart | None:

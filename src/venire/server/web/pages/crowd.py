@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse
 
-from venire.report.annotators_needed import hide_missing_costs
+from venire.report.annotators_needed import describe_verdict, join_intervals
 from venire.report.forecast import describe_crowd
 from venire.report.repeatability import label_all_grades
 from venire.server.jobs.forecast import DESIGN_SETTINGS, CrowdSettings
@@ -32,8 +32,9 @@ from venire.server.web.pages.analysis import (
 )
 from venire.server.web.pages.common import study_page
 from venire.settings import rules
-from venire.simulation.campaigns.annotators_needed import MEASURES, RULES, SOURCES
+from venire.simulation.campaigns.annotators_needed import MEASURES
 from venire.simulation.campaigns.designs import Crowd, Design
+from venire.simulation.campaigns.settled_grades import RULES
 
 router = APIRouter(include_in_schema=False)
 Row = dict[str, Any]
@@ -71,7 +72,6 @@ def crowd_page(
         beside=_compare_forecasts(session, rows),
         kept_with=_list_forecasts(session, rows),
         measures=MEASURES,
-        label_sources=SOURCES,
         rules=RULES,
         settings_rules={name: find_rules(kind) for name, kind in JOB_KINDS.items()},
         crowd_rules={rule.name: rule for rule in rules(CrowdSettings)},
@@ -163,13 +163,25 @@ def _read_repeatability(session: Session, job: Job) -> Row:
 
 
 def _read_annotators(_session: Session, job: Job) -> Row:
-    rows = (job.result or {})["rows"]
+    """Return the verdicts in words, the table and the curves; nothing of an earlier version's."""
+    result = job.result or {}
+    if "verdicts" not in result:
+        return {"is_outdated": True}
+    rows, settings = result["rows"], result["settings"]
+    axis = "judgments per pair"
     return {
-        "sd": charts.draw_measures(
-            rows, "judges", "sd", ("judgments per pair", "standard deviation of a score")
+        "is_outdated": False,
+        "verdicts": [
+            (measure, verdict["code"], describe_verdict(verdict, settings))
+            for measure, verdict in result["verdicts"].items()
+        ],
+        "rows": join_intervals(rows),
+        "tau": charts.draw_bands(
+            rows, "judges", "tau_rep", (axis, "tau with another crowd"), settings["target_tau"]
         ),
-        "rows": hide_missing_costs(rows),
-        "tau": charts.draw_measures(rows, "judges", "tau", ("judgments per pair", "tau")),
+        "sd": charts.draw_bands(
+            rows, "judges", "sd", (axis, "standard deviation of a score"), settings["target_sd"]
+        ),
     }
 
 
