@@ -145,7 +145,8 @@ def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
         assert text.count("data-chart") == 4
         assert text.count("</caption>") >= 8
         assert "Swaps that matter" in text
-        assert "judgments per pair to reach the target" in text
+        assert re.search(r'<li data-code="[a-z-]+"><strong>AP:</strong>', text)
+        assert "for a tau of 0.9" in text
         assert 'class="empty"' not in text
         assert world.users["ben"] not in text
         # What the designs were played with, by the defaults of a crowd; whole numbers are whole.
@@ -164,7 +165,7 @@ def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
         assert "0.000000" not in pairs
         assert re.search(r">\d\.\d\de-\d\d<", pairs)
         # No price, no column of costs.
-        judges = text[text.index("Each measure by judgments per pair") :].partition("</table>")[0]
+        judges = text[text.index("Each measure by judgments per pair, with") :].partition("</table>")[0]
         assert ">cost<" not in judges
         assert not re.search(r"\s(style|on\w+)=", text)
         ids = re.findall(r'\sid="([^"]+)"', text)
