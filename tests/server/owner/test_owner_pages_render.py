@@ -165,7 +165,9 @@ def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
         assert "0.000000" not in pairs
         assert re.search(r">\d\.\d\de-\d\d<", pairs)
         # No price, no column of costs.
-        judges = text[text.index("Each measure by judgments per pair, with") :].partition("</table>")[0]
+        judges = text[text.index("Each measure by judgments per pair, with") :].partition(
+            "</table>"
+        )[0]
         assert ">cost<" not in judges
         assert not re.search(r"\s(style|on\w+)=", text)
         ids = re.findall(r'\sid="([^"]+)"', text)
