@@ -1,14 +1,14 @@
-"""Speed and memory of the aggregators, beside crowd-kit's, from one run.
+"""Measure speed and memory of the aggregators, and compare with crowd-kit.
 
 Run ``python benchmarks/aggregation.py`` (some minutes), or with ``--quick`` (one repeat, no
 crowd-kit at 4 million judgments). Prints tables, writes ``benchmarks/output/aggregation.json``.
 
 Each model and size is measured in its own process, on simulated judgments read from a file.
-Only iterating is timed: for Venire from one progress event to the next (an update, a sweep and
-a reduction; the median), for crowd-kit the difference between two numbers of iterations. One
-thread is given in processor time, which other load on the machine disturbs least; two threads
-and the gain from them in wall time. Fits are repeated in turns and the fastest is shown. These
-are figures, not a test: exit 0. The parent is light: a child's peak memory starts at its parent's.
+Only iterations are timed: for Venire the median time between two progress events (an update, a
+sweep and a reduction), for crowd-kit the difference between two numbers of iterations. One
+thread is measured in processor time, which other load disturbs least; two threads in wall time.
+Fits are repeated in turns, and the fastest is reported. This is no test: the exit status is 0.
+The parent process imports little, because a child's peak memory starts at its parent's.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Result = dict[str, Any]
 
 
 def simulate(path: Path, judgments: int) -> None:
-    """Write judgments of items by annotators with heavy-tailed workloads, in no order."""
+    """Write simulated judgments by annotators with heavy-tailed workloads, in random order."""
     import numpy as np
     import polars as pl
 
@@ -75,7 +75,7 @@ def peak_mb() -> float:
 
 
 def settings(model: str, iterations: int) -> Any:
-    """Return an aggregator that runs so many iterations."""
+    """Return an aggregator with a fixed number of iterations."""
     from venire.aggregation.dawid_skene import DawidSkene
     from venire.aggregation.glad import Glad
     from venire.aggregation.ordinal_mixture.model import OrdinalMixture
@@ -87,7 +87,7 @@ def settings(model: str, iterations: int) -> Any:
 
 
 def fit_once(model: str, judgments: Any, workers: int) -> Result:
-    """Fit; return nanoseconds per judgment per iteration, and where the time went."""
+    """Fit a model; return nanoseconds per judgment and iteration, and the time of each stage."""
     from venire.engine import Serial, Threads
 
     marks: list[tuple[float, float]] = []
@@ -112,7 +112,7 @@ def fit_once(model: str, judgments: Any, workers: int) -> Result:
 
 
 def measure_venire(model: str, path: Path, repeats: int) -> Result:
-    """Measure one model on one thread and on two; memory and stages are the first fit's."""
+    """Measure a model on one and on two threads; memory and stages are those of the first fit."""
     import polars as pl
 
     from venire import Judgments
@@ -174,7 +174,7 @@ def measure_restarts(path: Path, difficulty: str) -> Result:
 
 
 def child(task: str, path: Path, size: int, repeats: int) -> None:
-    """Do one task in this process and print what came of it."""
+    """Run a task in this process and print its result."""
     if task in VENIRE:
         print(json.dumps(measure_venire(task, path, repeats)))
     elif task == PEER:
@@ -184,7 +184,7 @@ def child(task: str, path: Path, size: int, repeats: int) -> None:
 
 
 def run(task: str, path: Path, size: int = 0, repeats: int = 1) -> Any:
-    """Do one task in a fresh process."""
+    """Run a task in a new process."""
     print(f"  {task} {size:,}", file=sys.stderr, flush=True)
     command = [sys.executable, __file__, "--child", task, str(path), str(size), str(repeats)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -210,13 +210,13 @@ def measure(quick: bool) -> Result:
 
 
 def verdict(value: float, limit: float, *, least: bool = False) -> str:
-    """Say whether a number keeps to the most, or the least, that it may be."""
+    """Return whether a number meets its limit, as text."""
     kept = value >= limit if least else value <= limit
     return f"{'met' if kept else 'MISSED'}: {value:,.{0 if value >= 100 else 2}f}"
 
 
 def speed_rows(results: Result) -> list[list[str]]:
-    """Return the rows of time and of ratios: name, one cell a size, goal, verdict."""
+    """Return the rows of times and ratios: name, one cell per size, goal, verdict."""
     ns = {m: {s: found["ns"] for s, found in results[m].items()} for m in (PEER, *VENIRE)}
     two = {m: {s: found["wall"][1] for s, found in results[m].items()} for m in VENIRE}
     gain = {m: {s: f["wall"][0] / f["wall"][1] for s, f in results[m].items()} for m in VENIRE}
@@ -243,7 +243,7 @@ def speed_rows(results: Result) -> list[list[str]]:
 
 
 def other_rows(results: Result) -> list[list[str]]:
-    """Return the rows of memory, of a whole fit, and of restarts: name, figure, goal, verdict."""
+    """Return the rows of memory, complete fits and restarts: name, figure, goal, verdict."""
     rows = []
     for model in VENIRE:
         found = results[model][LARGEST]
@@ -264,7 +264,7 @@ def other_rows(results: Result) -> list[list[str]]:
 
 
 def show(title: str, header: list[str], rows: list[list[str]]) -> None:
-    """Print a table with columns as wide as they need to be."""
+    """Print a table."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     print(f"\n{title}")
     for row in (header, ["-" * width for width in widths], *rows):

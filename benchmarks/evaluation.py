@@ -1,9 +1,9 @@
-"""Evaluation against pytrec_eval (and trec_eval, where it is on the path), in one run.
+"""Measure evaluation, and compare with pytrec_eval (and trec_eval, if installed).
 
     python benchmarks/evaluation.py [--quick]
 
-Each measurement is a process of its own, parsing included: AP, nDCG@10, P@10, Bpref, infAP.
-Prints a table and writes benchmarks/output/evaluation.json. Figures, not a test.
+Each measurement runs in its own process, parsing included: AP, nDCG@10, P@10, Bpref, infAP.
+Prints a table and writes benchmarks/output/evaluation.json. This is no test.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ THEIRS = {"map", "ndcg_cut_10", "P_10", "bpref", "infAP"}
 
 
 def named(column: str) -> pl.Expr:
-    """Return document ids as text of one length."""
+    """Return document IDs of equal length."""
     return ("doc" + pl.col(column).cast(pl.String).str.pad_start(9, "0")).alias(column)
 
 
 def make(folder: Path, topics: int, depth: int, judged: int) -> tuple[Path, Path]:
-    """Write a run in rank order and qrels whose pairs are half retrieved."""
+    """Write a run in rank order, and qrels half of whose pairs are retrieved."""
     rng = np.random.default_rng(0)
     query = np.repeat(np.arange(topics), depth)
     doc = np.concatenate([rng.permutation(4 * depth)[:depth] for _ in range(topics)])
@@ -64,7 +64,7 @@ def ours(qrels: str, run: str) -> None:
 
 
 def theirs(qrels: str, run: str) -> None:
-    """Evaluate with pytrec_eval, parsing as its own readers do."""
+    """Evaluate with pytrec_eval, with its own parsers."""
     import pytrec_eval
 
     with Path(qrels).open() as lines:
@@ -76,7 +76,7 @@ def theirs(qrels: str, run: str) -> None:
 
 
 def timed(command: list[str], repeats: int) -> tuple[float, float]:
-    """Return the least wall time in seconds and the peak memory in MB of a process."""
+    """Return the minimum wall time in seconds and the peak memory in MB of a process."""
     times = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -86,7 +86,7 @@ def timed(command: list[str], repeats: int) -> tuple[float, float]:
 
 
 def child(name: str, qrels: Path, run: Path, repeats: int) -> tuple[float, float]:
-    """Time one of this file's functions in processes of a process, for its own peak memory."""
+    """Time a function of this file in a new process, to measure its own peak memory."""
     code = (
         "import json, sys; sys.path.insert(0, sys.argv[1]); import evaluation as e;"
         "print(json.dumps(e.timed([sys.executable, e.__file__, '--child', *sys.argv[2:5]],"

@@ -1,9 +1,9 @@
-"""200 simulated annotators for two minutes on PostgreSQL, over HTTP: how long saving takes.
+"""Measure the time of a save with 200 simulated annotators over HTTP on PostgreSQL.
 
 ``python benchmarks/load.py [annotators] [seconds] [reading]``. The server runs two workers on this
-machine, and so do the annotators: what they cost is in the figures. Each reads a document for five
-seconds on average (what judging one image takes by the table of simulated annotators) or as long
-as said, then saves a label; every twentieth save is sent twice.
+machine; the annotators run on the same machine, so their load is included. Each annotator reads a
+document for five seconds on average (the time to judge an image in the table of simulated
+annotators) or for the given time, then saves a label; every twentieth save is sent twice.
 """
 
 import asyncio

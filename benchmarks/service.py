@@ -1,11 +1,11 @@
-"""The service on a large study: next batch, overview, raw export; on SQLite and PostgreSQL.
+"""Measure next batch, overview and raw export of a large study on SQLite and PostgreSQL.
 
     python benchmarks/service.py [--documents 100000] [--database URL]
 
-A study with that many documents, three judgments each, is written in bulk, as people would have
-left it: batches of 10 + 2, some of them rejected. Then each figure is taken: the next batch with
-all places free, with half of them, and with the last hundred; the overview; the raw export and
-the memory it takes, in a process of its own. Prints a table; benchmarks/output/service.json.
+Writes a study with that many documents and three judgments per document in bulk, in batches of
+10 + 2, some of them rejected. Then measures the next batch with all places free, with half of
+them, and with the last hundred; the overview; and time and memory of the raw export in its own
+process. Prints a table and writes benchmarks/output/service.json.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TOPICS, GOLD, PEOPLE, OVERLAP, SIZE = 100, 200, 300, 3, 10
 def fill(
     store: Store, documents: int, topics: int = TOPICS, people: int = PEOPLE
 ) -> tuple[str, str]:
-    """Write a study with its judgments; ids of the study and its campaign."""
+    """Write a study with its judgments; return the IDs of the study and its campaign."""
     rng = random.Random(1)
     with store.writing() as session:
         study = create_study(session, "Large")
@@ -98,7 +98,7 @@ def put_documents(session: Any, study_id: str, documents: int) -> None:
 
 
 def bulk(session: Any, table: Any, rows: list[dict[str, Any]]) -> None:
-    """Insert many rows; COPY where there is one."""
+    """Insert many rows, with COPY on PostgreSQL."""
     if session.get_bind().dialect.name == "sqlite":
         for start in range(0, len(rows), 20_000):
             session.execute(insert(table), rows[start : start + 20_000])
@@ -120,7 +120,7 @@ def value(row: dict[str, Any], column: Any) -> Any:
 
 
 def judge(session: Any, campaign_id: str, people: list[str], rng: random.Random) -> None:
-    """Batches of ten and two gold; each twentieth one is rejected and done again by another."""
+    """Write batches of ten documents and two gold; every twentieth is rejected and judged again."""
     tasks = session.execute(text("SELECT id, pair_id FROM task ORDER BY id")).all()
     gold = session.execute(text("SELECT pair_id, grade FROM gold ORDER BY id")).all()
     start = now() - timedelta(days=20)
@@ -187,7 +187,7 @@ def judge(session: Any, campaign_id: str, people: list[str], rng: random.Random)
 
 
 def free(store: Store, share: float) -> None:
-    """Make a share of the places free, as if their batches had been rejected."""
+    """Free a share of the places, as if their batches had been rejected."""
     with store.writing() as session:
         session.execute(text("UPDATE task SET taken = overlap"))
         every = max(1, round(1 / share))
@@ -197,9 +197,9 @@ def free(store: Store, share: float) -> None:
 
 
 class Cpu:
-    """Processor time since it was made: ours, and that of the database's connections.
+    """Processor time since creation, of this process and of the database connections.
 
-    Other programs on the machine do not count, as they do in the time by the clock.
+    Unlike wall time, it does not include other programs on the machine.
     """
 
     def __init__(self, store: Store) -> None:
@@ -220,15 +220,15 @@ class Cpu:
         return time.process_time() + sum(one.user + one.system for one in server)
 
     def ms(self) -> float:
-        """Milliseconds so far."""
+        """Return the elapsed milliseconds."""
         return 1000 * (self._now() - self.began)
 
 
 def batches(store: Store, campaign: str, times: int = 200) -> dict[str, float]:
-    """Time to the next batch as a browser gets it: taken, and then read; what it costs.
+    """Measure the time to the next batch as in a browser: create it, then read it.
 
-    Each is for another annotator, who has judged about a thousand documents. Batches are given
-    back five by five, outside of what is measured.
+    Each batch is for another annotator, who has judged about a thousand documents. Batches are
+    returned in groups of five, outside of the measured time.
     """
     with store.reading() as session:
         people = list(session.scalars(text("SELECT user_id FROM membership ORDER BY user_id")))
@@ -263,7 +263,7 @@ def batches(store: Store, campaign: str, times: int = 200) -> dict[str, float]:
 
 @contextlib.contextmanager
 def statements(store: Store) -> Iterator[list[str]]:
-    """The statements that a store is sent meanwhile."""
+    """Record the statements that a store executes."""
     sent: list[str] = []
 
     def note(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
@@ -277,7 +277,7 @@ def statements(store: Store) -> Iterator[list[str]]:
 
 
 def end_batch(store: Store, batch_id: str) -> None:
-    """Give a batch back, so that the next look makes a new one."""
+    """Return a batch, so that the next request creates a new one."""
     with store.writing() as session:
         session.execute(
             text("UPDATE task SET taken = taken - 1 WHERE id IN "
@@ -318,7 +318,7 @@ print(rows, *spent, (most[0] - before) / 1e6)
 
 
 def measure(url: str, documents: int) -> list[dict[str, Any]]:
-    """All figures of one database."""
+    """Measure all figures on a database."""
     from venire.server.studies.overview import read_overview
 
     store = Store(url)

@@ -252,7 +252,7 @@ def read_entities(path: str | Path) -> pl.DataFrame:
     Raises
     ------
     BadLine, MissingExtra
-        As for :func:`read_triples`.
+        As for ``read_triples``.
     """
     return entities(read_triples(path))[0]
 

@@ -50,7 +50,7 @@ class Lists:
         depth : int, optional
             Number of documents of each list that are kept; all by default.
         ties : str
-            As in :meth:`venire.Runs.ranked`: measures and pools use the same rule.
+            As in :meth:`venire.Runs.with_ranks`: measures and pools use the same rule.
         """
         if not len(runs):
             raise DataError("no pool can be built: there are no runs")

@@ -147,7 +147,7 @@ class Index:
         depth : int
             Maximum number of documents per topic.
         ties : "trec", "docid-ascending" or "file-order"
-            Order of documents with equal scores, as in :meth:`venire.Runs.ranked`;
+            Order of documents with equal scores, as in :meth:`venire.Runs.with_ranks`;
             ``file-order`` is the order of the collection. It also decides which of them are cut
             off at the depth.
         fields : sequence of str

@@ -229,7 +229,7 @@ def test_mistakes_in_vectors(tmp_path):
             read_vectors(tmp_path / name, ids)
     with pytest.raises(DuplicateRows, match="a is a repeated ID"):
         Vectors.of(["a", "a"], np.eye(2))
-    with pytest.raises(DataError, match="cannot stand in one table"):
+    with pytest.raises(DataError, match="cannot be combined"):
         join_vectors(
             [Vectors.of(["a"], np.ones((1, 2))), Vectors.of(["b"], np.ones((1, 3)))], "precomputed"
         )

@@ -128,5 +128,5 @@ def test_wrong_input_is_told(known):
         forecast(known.truth, known.runs, DESIGNS, Crowd(confusion=((1.0, 0.0), (0.0, 1.0))))
     same = Qrels.from_dict({"q": {"a": 0}})
     runs = Runs(pl.concat([Runs.from_dict({"q": {"a": 1.0}}, run_id=n).frame for n in "xy"]))
-    with pytest.raises(DataError, match="all known grades are the same"):
+    with pytest.raises(DataError, match="All known grades are the same"):
         forecast(same, runs, DESIGNS)

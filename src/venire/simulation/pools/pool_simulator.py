@@ -54,7 +54,7 @@ class PoolScores:
 
 @dataclass(frozen=True)
 class PoolSimulator:
-    """Runs ranked once, for any number of simulated pools up to a depth.
+    """Simulated pools of any depth up to a maximum, from runs that are ranked once.
 
     Documents that the qrels do not name count as not relevant, so use qrels that are as complete
     as possible. A pooled document is judged, with the grade of the qrels or else 0. A document
@@ -116,7 +116,7 @@ class PoolSimulator:
         relevant_from : int
             Smallest relevant grade; lower ones count as 0 in the measure too.
         ties : str
-            As in :meth:`venire.Runs.ranked`.
+            As in :meth:`venire.Runs.with_ranks`.
 
         Raises
         ------

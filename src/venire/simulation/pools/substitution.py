@@ -133,7 +133,7 @@ def simulate_substitution(
     relevant_from : int
         Smallest relevant grade.
     ties : str
-        As in :meth:`venire.Runs.ranked`.
+        As in :meth:`venire.Runs.with_ranks`.
     numbers : callable, optional
         Takes a seed and the pairs (``query_id, doc_id``; ``relevant``, whether the first assessor
         calls the pair relevant; ``chance``, the probability that the second does), and returns a
