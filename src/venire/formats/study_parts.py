@@ -269,10 +269,10 @@ def _as_texts(
         frame = frame.with_columns(pl.all().fill_null(fill))
     empty = frame[key].fill_null("") == ""
     repeated = ~frame[key].is_first_distinct()
-    for wrong, what in ((empty, "is empty"), (repeated, "occurs twice")):
+    for wrong, reason in ((empty, "is empty"), (repeated, "occurs twice")):
         if wrong.any():
             row = int(wrong.arg_true()[0])
-            raise source.error(row, f"{key} {frame[key][row] or ''!r} {what}")
+            raise source.error(row, f"{key} {frame[key][row] or ''!r} {reason}")
     check_ids(frame, source.name)
     # PostgreSQL cannot store NUL in text.
     nul = frame.select(pl.any_horizontal(pl.all().str.contains("\x00", literal=True))).to_series()
@@ -287,10 +287,10 @@ def check_ids(frame: pl.DataFrame, name: str) -> None:
     for column in ("query_id", "doc_id"):
         if column in frame.columns:
             ids = frame[column]
-            odd = ids.str.contains(r"[\x00-\x1f\x7f]") | (ids.str.len_bytes() > LONGEST_ID)
-            if odd.any():
+            is_bad = ids.str.contains(r"[\x00-\x1f\x7f]") | (ids.str.len_bytes() > LONGEST_ID)
+            if is_bad.any():
                 raise DataError(
-                    f"{name}: {column} {ids.filter(odd)[0]!r:.80} contains a control character or "
+                    f"{name}: {column} {ids.filter(is_bad)[0]!r:.80} contains a control character or "
                     f"is longer than {LONGEST_ID:,} bytes"
                 )
 

@@ -40,10 +40,10 @@ def extended_inferred_ap(hits: Hits, *, rel: int, corrected: bool) -> Floats:
     sampled = hits.grade >= 0
     relevant_above = np.zeros(hits.grade.size)
     for inside in _strata_masks(hits):
-        above, seen, good = (
+        above, sampled_above, relevant_sampled = (
             hits.count_up_to(mask) - mask for mask in (inside, inside & sampled, inside & relevant)
         )
-        relevant_above += above * (good + EPSILON) / (seen + 3 * EPSILON)
+        relevant_above += above * (relevant_sampled + EPSILON) / (sampled_above + 3 * EPSILON)
     precision = (1.0 + relevant_above) / hits.rank
     total = hits.sum(precision * _weigh_hits(hits), relevant)
     return ratio(total, estimate_relevant(hits, rel=rel))
@@ -76,10 +76,10 @@ def corrected_ap(hits: Hits, *, rel: int) -> Floats:
     shared = np.zeros(hits.grade.size)
     for stratum in range(size.shape[1]):
         inside = hits.strata == stratum
-        good = hits.count_up_to(inside & relevant) - (inside & relevant)
-        both = weight_within[topic, stratum]
-        above += good * np.where(inside, both, weight[topic, stratum])
-        shared += good * np.where(inside, both, own_weight) * spread[topic, stratum]
+        n_above = hits.count_up_to(inside & relevant) - (inside & relevant)
+        pair_weight = weight_within[topic, stratum]
+        above += n_above * np.where(inside, pair_weight, weight[topic, stratum])
+        shared += n_above * np.where(inside, pair_weight, own_weight) * spread[topic, stratum]
     total = hits.sum(above / hits.rank * own_weight, relevant)
     covariance = hits.sum((above * spread[topic, hits.strata] + shared) / hits.rank, relevant)
     number = estimate_relevant(hits, rel=rel)

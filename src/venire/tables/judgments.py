@@ -183,12 +183,12 @@ class Judgments:
         wrong = cast.is_null() & numbers.is_not_null() & ~_nan(numbers)
         if wrong.any():
             raise DataError(f"gold column {column}: {numbers.filter(wrong)[0]!r} is not a number")
-        known = cast.is_not_null() & (cast >= 0).fill_null(value=False)
+        is_known = cast.is_not_null() & (cast >= 0).fill_null(value=False)
         notes = [
             f"gold column {column}: {count:,} pairs with {_write_value(value)} have no known grade"
-            for value, count in cast.filter(~known).value_counts().sort(cast.name).iter_rows()
+            for value, count in cast.filter(~is_known).value_counts().sort(cast.name).iter_rows()
         ]
-        pairs = pairs.with_columns(cast.alias("relevance")).filter(known)
+        pairs = pairs.with_columns(cast.alias("relevance")).filter(is_known)
         self.scale.index(pairs["relevance"].to_numpy())
         return replace(Qrels.of(pairs), notes=tuple(notes))
 
@@ -212,20 +212,20 @@ def _drop(
     text = frame["label"].cast(pl.String).fill_null("").str.strip_chars()
     # "-2" also stands for the label -2.0: numbers are compared as numbers.
     numbers = [float(label) for label in wanted if _is_number(label)]
-    gone = text.is_in(wanted) | text.cast(pl.Float64, strict=False).is_in(numbers)
-    gone = gone.fill_null(value=False)
+    is_dropped = text.is_in(wanted) | text.cast(pl.Float64, strict=False).is_in(numbers)
+    is_dropped = is_dropped.fill_null(value=False)
     notes = []
-    remaining = frame.filter(~gone)
+    remaining = frame.filter(~is_dropped)
     for label in wanted:
-        same = (text == label) | (
+        has_label = (text == label) | (
             text.cast(pl.Float64, strict=False) == float(label) if _is_number(label) else False
         )
-        notes.append(f"{int(same.sum()):,} judgments with label {label} left out")
-    pairs = frame.filter(gone).select("query_id", "doc_id").unique()
+        notes.append(f"{int(has_label.sum()):,} judgments with label {label} left out")
+    pairs = frame.filter(is_dropped).select("query_id", "doc_id").unique()
     lost = pairs.join(remaining, on=["query_id", "doc_id"], how="anti").height
     if lost:
         notes.append(f"{lost:,} items have no other judgment and get no grade")
-    people = frame.filter(gone).select("annotator_id").unique()
+    people = frame.filter(is_dropped).select("annotator_id").unique()
     lost = people.join(remaining, on="annotator_id", how="anti").height
     if lost:
         notes.append(f"{lost:,} annotators gave no other label")
@@ -386,11 +386,11 @@ def _repeats(
             code="repeated-judgment",
         )
     order = ["judged_at", ROW] if timed else [ROW]
-    chosen = (
+    counted = (
         frame.sort(order)
         .unique(KEY, keep="last" if rule == "last" else "first", maintain_order=True)
         .sort(ROW)
     )
-    return chosen, [
+    return counted, [
         f"{note}: the {rule} counts, by {'judged_at' if timed else 'order of the rows'}"
     ]

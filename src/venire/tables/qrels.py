@@ -84,12 +84,14 @@ class Qrels:
         frame = rename(frame, columns, SCHEMA, source)
         frame = frame.select(name for name in SCHEMA.known if name in frame.columns)
         frame = convert_types(frame, SCHEMA, source)
-        twice = find_repeats(frame, PAIR)
+        repeated = find_repeats(frame, PAIR)
         notes: tuple[str, ...] = ()
-        if twice.height:
-            odd = twice.filter(pl.col("relevance") != pl.col("relevance").first().over(PAIR))
-            if odd.height:
-                row = odd.row(0, named=True)
+        if repeated.height:
+            conflicts = repeated.filter(
+                pl.col("relevance") != pl.col("relevance").first().over(PAIR)
+            )
+            if conflicts.height:
+                row = conflicts.row(0, named=True)
                 raise DuplicateRows(
                     (row["query_id"], row["doc_id"]),
                     *source.place(row[ROW]),

@@ -74,12 +74,12 @@ class Runs:
             frame = frame.with_columns(pl.lit(run_id).alias("run_id"))
         frame = convert_types(frame.select(SCHEMA.known), SCHEMA, source)
         frame = frame.with_columns(pl.col("run_id").fill_null(run_id))
-        again = find_first_repeat(frame, KEY)
-        if again is not None:
+        repeat = find_first_repeat(frame, KEY)
+        if repeat is not None:
             raise DuplicateRows(
-                (again["query_id"], again["doc_id"]),
-                *source.place(again[ROW]),
-                f"is ranked a second time in run {again['run_id']!r}",
+                (repeat["query_id"], repeat["doc_id"]),
+                *source.place(repeat[ROW]),
+                f"is ranked a second time in run {repeat['run_id']!r}",
             )
         return cls(frame.drop(ROW), note_blanks(frame, SCHEMA, source))
 
@@ -174,16 +174,16 @@ def _falling(frame: pl.DataFrame, starts: Longs) -> bool:
 
 
 def _add_ranks(frame: pl.DataFrame, starts: Longs, ties: str) -> pl.DataFrame:
-    """Add the rank in its block to rows whose scores fall; only among equals do ids decide."""
+    """Add the rank within each block to rows sorted by descending score; IDs break ties."""
     length = np.diff(starts, append=frame.height)
     rank = np.arange(1, frame.height + 1, dtype=np.int64) - np.repeat(starts, length)
-    same = np.zeros(frame.height, bool)
+    is_tie = np.zeros(frame.height, bool)
     score = frame["score"].to_numpy()
-    same[1:] = score[1:] == score[:-1]
-    same[starts] = False
-    if ties != "file-order" and same.any():
-        tied = np.flatnonzero(same | np.append(same[1:], False))
-        group = np.cumsum(~same[tied])
+    is_tie[1:] = score[1:] == score[:-1]
+    is_tie[starts] = False
+    if ties != "file-order" and is_tie.any():
+        tied = np.flatnonzero(is_tie | np.append(is_tie[1:], False))
+        group = np.cumsum(~is_tie[tied])
         equals = pl.DataFrame({"group": group, "doc_id": frame["doc_id"][tied], "row": tied})
         order = equals.sort("group", "doc_id", descending=[False, ties == "trec"])["row"]
         rank[order.to_numpy()] = rank[tied]
