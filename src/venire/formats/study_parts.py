@@ -287,10 +287,10 @@ def check_ids(frame: pl.DataFrame, name: str) -> None:
     for column in ("query_id", "doc_id"):
         if column in frame.columns:
             ids = frame[column]
-            is_bad = ids.str.contains(r"[\x00-\x1f\x7f]") | (ids.str.len_bytes() > LONGEST_ID)
-            if is_bad.any():
+            bad = ids.str.contains(r"[\x00-\x1f\x7f]") | (ids.str.len_bytes() > LONGEST_ID)
+            if bad.any():
                 raise DataError(
-                    f"{name}: {column} {ids.filter(is_bad)[0]!r:.80} contains a control character or "
+                    f"{name}: {column} {ids.filter(bad)[0]!r:.80} contains a control character or "
                     f"is longer than {LONGEST_ID:,} bytes"
                 )
 

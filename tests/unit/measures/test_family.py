@@ -54,7 +54,7 @@ def test_a_package_adds_a_measure(tmp_path):
 def test_the_entry_point_has_the_name_of_the_measure():
     plugins.register("measure", "AveragePrecision", find_family("AP"))
     try:
-        with pytest.raises(BadSetting, match="Give both the same name"):
+        with pytest.raises(BadSetting, match="must have the same name"):
             parse("AveragePrecision")
     finally:
         plugins.unregister("measure", "AveragePrecision")
