@@ -63,7 +63,7 @@ from venire.grouping.leader import Leader, NearDuplicate
 from venire.grouping.pixels import ColourHistogram, PerceptualHash
 from venire.grouping.pretrained import WordLlamaText
 from venire.grouping.settings import Setting, describe_setting, parse_methods, read_caps
-from venire.report.grouping_words import plan
+from venire.simulation.grouping.explanations import plan
 from venire.simulation.crowds.kinds import simulated_crowd
 from venire.simulation.grouping.annotators import annotator, parse_annotators
 from venire.simulation.grouping.pools import GroupedPools

@@ -20,6 +20,7 @@ from venire.formats.load import JudgmentsLike, QrelsLike, load_judgments, load_q
 from venire.formats.reading_options import Labels, ReadingOptions
 from venire.progress import Progress, silent
 from venire.settings import check_seed
+from venire.short_repr import list_names, write_repr
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale
@@ -52,6 +53,14 @@ class Aggregation:
     gold: Qrels | None
     truths: Mapping[str, Truth]
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            express(len(self.judgments), "judgment"),
+            express(self.judgments.codes.n_items, "item"),
+            f"by {list_names(list(self.posteriors))}",
+        )
 
     @property
     def posterior(self) -> Posterior:

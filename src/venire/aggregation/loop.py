@@ -20,7 +20,7 @@ import numpy as np
 from venire.arrays import Longs
 from venire.engine import Engine, default_engine, is_cancelled
 from venire.errors import BadSetting
-from venire.progress import Event, Progress
+from venire.progress import Event, Progress, silent, tell_reader
 from venire.settings import Settings, setting
 
 State = TypeVar("State")
@@ -144,11 +144,18 @@ class Fit:
 
 
 def announce_compilation(kernel: Any, progress: Progress) -> None:
-    """Report that a kernel is about to be compiled, unless it is compiled already."""
+    """Report that a kernel is about to be compiled, unless it is compiled already.
+
+    Without a progress callable, a terminal or notebook gets one line.
+    """
     from venire.compilation import is_compiled
 
     if not is_compiled(kernel):
-        progress(Event("compiling, once", 0, None))
+        event = Event("compiling, once", 0, None)
+        if progress is silent:
+            tell_reader(event)
+        else:
+            progress(event)
 
 
 def run(

@@ -13,8 +13,10 @@ import polars as pl
 
 from venire.arrays import Floats, Longs
 from venire.errors import UnknownName
+from venire.short_repr import list_names, write_repr
 from venire.tables.qrels import Qrels
 from venire.tables.scale import Scale
+from venire.tables.schema import express
 
 GRADE_RULES = ("mode", "rounded-mean", "real")
 TIE = 1e-9
@@ -77,6 +79,16 @@ class Posterior:
     calibration: Mapping[str, Any] | None = None
     state: Any = None
     version: str = field(default_factory=lambda: version("venire"))
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            self.model,
+            express(self.items.height, "item"),
+            express(self.annotators.height, "annotator"),
+            f"grades {list_names(self.scale.names)}",
+            "" if self.converged else "did not converge",
+        )
 
     @cached_property
     def _confusions(self) -> tuple[Floats, Floats] | None:

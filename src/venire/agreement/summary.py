@@ -23,6 +23,7 @@ from venire.errors import BadSetting
 from venire.formats.load import JudgmentsLike, load_judgments
 from venire.formats.reading_options import Labels, ReadingOptions
 from venire.settings import check_seed
+from venire.short_repr import write_repr
 from venire.tables.judgments import KEY, Judgments
 from venire.tables.scale import Scale
 from venire.tables.schema import express
@@ -72,6 +73,14 @@ class Agreement:
     bootstrap: int
     seed: int
     version: str
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            self.sentence,
+            express(self.topics.height, "topic"),
+            express(self.annotators.height, "annotator"),
+        )
 
     def __getitem__(self, name: str) -> Value:
         """Return a figure by its name."""

@@ -17,6 +17,7 @@ from venire.evaluation.uncertain import Draws, draw_scores
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.measures import MeasuresLike, list_measures
 from venire.settings import check_seed
+from venire.short_repr import list_names, write_repr
 from venire.tables.runs import Runs
 from venire.tables.schema import express
 
@@ -41,6 +42,14 @@ class Comparisons:
     scores: Scores
     draws: Draws | None = None
     notes: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            express(len(self.scores.runs), "run"),
+            express(len(self.scores.topics), "topic"),
+            list_names(list(self.pairs)),
+        )
 
     @property
     def rows(self) -> list[dict[str, Any]]:

@@ -20,8 +20,10 @@ from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.measures import Measure, MeasuresLike, list_measures
 from venire.measures.family import list_estimates
 from venire.settings import check_seed
+from venire.short_repr import list_names, write_repr
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
+from venire.tables.schema import express
 
 MEASURES = ("AP", "nDCG@10", "P@10", "RR", "Bpref", "Judged@10")
 
@@ -46,6 +48,14 @@ class Evaluation:
     scores: Scores
     measures: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            express(len(self.scores.runs), "run"),
+            express(len(self.scores.topics), "topic"),
+            list_names(self.measures),
+        )
 
     @property
     def rows(self) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from venire.evaluation.run_notes import (
 from venire.measures import Measure, parse
 from venire.measures.family import STRATA, list_estimates
 from venire.measures.hits import Hits
+from venire.short_repr import list_names, write_repr
 from venire.tables.qrels import AWAITING, Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import express, join_names
@@ -49,6 +50,14 @@ class Scores:
     values: Floats
     counted: Mask
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            express(len(self.runs), "run"),
+            express(len(self.topics), "topic"),
+            list_names(self.measures),
+        )
 
     @property
     def mean(self) -> Floats:

@@ -14,8 +14,9 @@ from venire.errors import BadLine, BadSetting, DataError
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.score import Scores, require_overlap, score
 from venire.measures import Measure
+from venire.short_repr import list_names, write_repr
 from venire.tables.runs import Runs
-from venire.tables.schema import PAIR
+from venire.tables.schema import PAIR, express
 
 _NO_PROBABILITIES = "no-grade-probabilities"
 _HINT = "Pass the folder that `venire.write_report` wrote for an aggregation."
@@ -36,6 +37,11 @@ class GradeProbabilities:
     pairs: pl.DataFrame
     probabilities: Floats
     grades: Longs
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self, f"{express(self.pairs.height, 'pair')}, grades {list_names(self.grades.tolist())}"
+        )
 
     @classmethod
     def read(cls, path: str | Path) -> GradeProbabilities:
@@ -107,6 +113,14 @@ class Draws:
     runs: list[str]
     values: Floats
     seed: int
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            f"{express(len(self.values), 'draw')} of {express(len(self.runs), 'run')}",
+            list_names(self.measures),
+            f"seed {self.seed}",
+        )
 
     def interval(self, level: float = 0.95) -> tuple[Floats, Floats]:
         """Return the ends of the credible intervals, low and high [measures, runs]."""

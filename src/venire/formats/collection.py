@@ -17,6 +17,7 @@ from venire.formats import read_frame, read_qrels
 from venire.formats.run_files import read_run_files
 from venire.formats.smart import read_codes, read_smart
 from venire.formats.source import list_files, stem
+from venire.short_repr import list_names, write_repr
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import Source, express, refuse_nul
@@ -53,6 +54,15 @@ class Collection:
     runs: Runs
     qrels: Mapping[str, Qrels]
     notes: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            express(self.topics.height, "topic"),
+            express(self.documents.height, "document"),
+            express(self.runs.frame["run_id"].n_unique(), "run"),
+            f"qrels {list_names(list(self.qrels)) or 'none'}",
+        )
 
     @classmethod
     def read(cls, folder: str | Path) -> Collection:

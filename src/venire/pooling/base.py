@@ -14,6 +14,7 @@ from venire.formats import write_frame, write_qrels
 from venire.formats.file_format import get_ending, list_table_endings
 from venire.formats.source import write_bytes
 from venire.settings import Settings, setting
+from venire.short_repr import write_repr
 from venire.tables.qrels import AWAITING, UNSAMPLED, Qrels
 from venire.tables.runs import Runs
 from venire.tables.schema import PAIR, express
@@ -39,6 +40,14 @@ class Lists:
     topics: pl.Series
     runs: tuple[str, ...]
     depth: int | None = None
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            express(len(self.runs), "run"),
+            express(len(self.topics), "topic"),
+            express(self.frame.height, "document"),
+        )
 
     @classmethod
     def of(cls, runs: Runs, *, depth: int | None = None, ties: str = "trec") -> Lists:
@@ -116,6 +125,9 @@ class Pool:
     depth: int | None = None
     biased: bool = False
     notes: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return write_repr(self, self.strategy, f"{express(len(self), 'pair')} to judge")
 
     def __len__(self) -> int:
         return self.to_judge.height

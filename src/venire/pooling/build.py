@@ -17,6 +17,7 @@ from venire.pooling import statistics
 from venire.pooling.base import Lists, Pool
 from venire.pooling.strategies import build_strategy, list_adaptive
 from venire.settings import check_seed
+from venire.short_repr import list_names, write_repr
 from venire.tables.qrels import Qrels
 from venire.tables.schema import PAIR, express, join_names
 
@@ -46,6 +47,15 @@ class BuiltPools:
     relevant_from: float
     collection_size: int | None
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            self.strategy,
+            f"{list_names([f'{len(pool):,}' for pool in self.pools])} pairs to judge",
+            express(len(self.lists.runs), "run"),
+            express(len(self.lists.topics), "topic"),
+        )
 
     @property
     def pool(self) -> Pool:

@@ -18,6 +18,7 @@ from venire.evaluation.score import Scores, parse_measures, rank, require_whole_
 from venire.measures import Measure
 from venire.reliability.group_orders import Options, compare_orders
 from venire.reliability.order_sentence import describe_order
+from venire.short_repr import list_names, write_repr
 from venire.stats.proportion import Proportion, difference
 from venire.stats.rank_correlation import rank_scores
 from venire.tables.judgments import Judgments
@@ -94,6 +95,11 @@ class Repeatability:
     settings: Row
     seed: int
     version: str
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self, f"{list_names(self.groups)}, {list_names(self.measures)}", self.sentence
+        )
 
 
 def compare_groups(

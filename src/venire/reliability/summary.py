@@ -34,6 +34,7 @@ from venire.reliability.verdict import (
     assess_topics,
     assess_unjudged,
 )
+from venire.short_repr import list_names, write_repr
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
@@ -87,6 +88,9 @@ class Trust:
     notes: tuple[str, ...]
     seed: int
     version: str
+
+    def __repr__(self) -> str:
+        return write_repr(self, list_names([f"{risk.name} {risk.light}" for risk in self.risks]))
 
     def __getitem__(self, name: str) -> Risk:
         """Return a risk by its name."""

@@ -56,10 +56,7 @@ def forecast_page(result: Forecast) -> Page:
 
     page = Page("What a campaign would cost and give")
     front = [row for row in result.rows if row["best"]]
-    page.lead(
-        f"{len(front)} of {len(result.rows)} designs are worth a look: no other is cheaper and "
-        "keeps the order of the systems as well."
-    )
+    page.lead(result.summary)
     figure = go.Figure()
     for name, rows in (
         ("worth a look", sorted(front, key=lambda row: float(row["money"]))),

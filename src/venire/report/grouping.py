@@ -10,16 +10,14 @@ from typing import Any
 import polars as pl
 
 from venire.grouping.settings import ONE
-from venire.report.grouping_words import (
-    STAR,
-    comparison,
-    doubts,
-    explanations,
-    spell_setting,
-    verdict,
-)
 from venire.report.page import COLOURS, Page, plain
 from venire.simulation.grouping.annotators import GroupedAnnotator, numbers
+from venire.simulation.grouping.explanations import (
+    STAR,
+    comparison,
+    explanations,
+    spell_setting,
+)
 from venire.simulation.grouping.recommend import Recommendation
 
 BAR = 18
@@ -76,8 +74,8 @@ def grouping_page(report: GroupingReport) -> Page:
     """Return the page: the sentence, the settings, each type's charts, what a setting costs."""
     recommendation = report.recommendation
     page = Page("Which grouping saves the most time")
-    page.lead(verdict(recommendation))
-    for sentence in doubts(recommendation):
+    page.lead(recommendation.summary)
+    for sentence in recommendation.caveats:
         page.text(sentence)
     page.text(f"Replayed: {report.plan}. Based on {', '.join(recommendation.chosen)}.")
     page.heading("What the recommended setting does")

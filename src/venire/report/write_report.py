@@ -18,11 +18,11 @@ from venire.report.annotators_needed import write_annotators_needed
 from venire.report.folder import write_posterior, write_posteriors
 from venire.report.forecast import write_forecast
 from venire.report.grouping import GroupingReport, write_grouping
-from venire.report.grouping_words import doubts, plan, verdict
 from venire.report.repeatability import write_repeatability
 from venire.report.trust import write_trust
 from venire.simulation.campaigns.annotators_needed import AnnotatorsNeeded
 from venire.simulation.campaigns.designs import Forecast
+from venire.simulation.grouping.explanations import plan
 from venire.simulation.simulate_grouping import GroupingSimulation
 from venire.value_types import name_type
 
@@ -83,7 +83,7 @@ def _write_grouping(result: GroupingSimulation, folder: str | Path) -> None:
             repetitions=result.repetitions,
         ),
         seed=result.seed,
-        notes=[verdict(recommendation), *doubts(recommendation), *result.notes],
+        notes=[recommendation.summary, *recommendation.caveats, *result.notes],
     )
     write_grouping(report, folder)
 

@@ -33,6 +33,7 @@ from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.progress import Progress, silent
 from venire.settings import check_seed
+from venire.short_repr import write_repr
 from venire.simulation.grouping.annotators import GroupedAnnotator, parse_annotators, with_bounds
 from venire.simulation.grouping.pilot import default_types, majority_truth, measure_pilot
 from venire.simulation.grouping.pools import GroupedPools, Groupings, near_queries, with_always
@@ -75,6 +76,14 @@ class GroupingSimulation:
     cosines: pl.DataFrame
     seed: int
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return write_repr(self, self.summary)
+
+    @property
+    def summary(self) -> str:
+        """The recommendation as one sentence."""
+        return self.recommendation.summary
 
     @property
     def frame(self) -> pl.DataFrame:

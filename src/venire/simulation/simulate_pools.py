@@ -12,8 +12,10 @@ from venire.arguments import check_arguments
 from venire.errors import BadSetting, UnknownName
 from venire.formats.load import RunsLike
 from venire.measures import Measure, MeasureLike
+from venire.short_repr import list_names, write_repr
 from venire.simulation.known_truth import TruthLike, load_truth
 from venire.simulation.pools.pool_simulator import PoolScores, PoolSimulator
+from venire.tables.schema import express
 
 DEPTHS = (10, 20, 50, 100)
 POOL_VIEWS = ("depth", "run", "left-out")
@@ -42,6 +44,12 @@ class SimulatedPools:
     runs: tuple[str, ...]
     measure: Measure
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self,
+            f"{express(len(self.runs), 'run')}, {self.measure}, depth {list_names(self.depths)}",
+        )
 
     @property
     def rows(self) -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@ import pytest
 from venire import Judgments, Qrels
 from venire.grouping.settings import Setting
 from venire.grouping.vectors import Vectors, read_vectors
-from venire.report.grouping_words import comparison, doubts, explanations, plan, verdict
 from venire.simulation.grouping.annotators import annotator, parse_annotators, with_bounds
+from venire.simulation.grouping.explanations import comparison, explanations, plan
 from venire.simulation.grouping.pools import GroupedPools, Groupings, with_always
 from venire.simulation.grouping.recommend import recommend
 from venire.simulation.grouping.replay import results, simulate
@@ -58,7 +58,7 @@ def test_the_same_as_in_python_to_the_last_digit(folder, venire_json):
     assert found["rows"] == expected.settings.to_dicts()
     assert best["setting"] != "one-at-a-time"
     assert best["saved"] > 0.2
-    assert found["notes"][0] == verdict(expected)
+    assert found["notes"][0] == expected.summary
     types = venire_json(*COMMAND, folder, *options, "--annotators", "novice,expert", "--by", "type")
     assert types["rows"] == expected.types.to_dicts()
     again = venire_json(*COMMAND, folder, *options, "--annotators", "novice,expert")
@@ -223,10 +223,10 @@ def test_two_qrels_must_be_told_apart(folder, venire):
 
 def test_the_words_of_a_recommendation(folder):
     found = by_hand(folder, "leader,k-means", "typical")
-    said = verdict(found)
+    said = found.summary
     assert said.startswith("Group by ")
     assert "within 2 points for typical" in said
-    assert any("runner-up" in sentence for sentence in doubts(found))
+    assert any("runner-up" in sentence for sentence in found.caveats)
     words = explanations(found)
     assert list(words) == ["typical", "perfect", "group-only"]
     assert "the same as the 100% of one at a time" in words["perfect"]
@@ -239,9 +239,9 @@ def test_the_words_of_a_recommendation(folder):
 
 def test_the_words_where_nothing_helps(folder):
     alone = by_hand(folder, "one-at-a-time", "typical")
-    assert verdict(alone) == "Judge one image at a time (★): no grouping was tried."
+    assert alone.summary == "Judge one image at a time (★): no grouping was tried."
     slow = by_hand(folder, "leader(cosine=1)", "typical")
-    assert "no grouping that keeps recall within 2 points for typical is faster" in verdict(slow)
+    assert "no grouping that keeps recall within 2 points for typical is faster" in slow.summary
 
 
 def test_what_will_run_in_a_sentence():

@@ -92,7 +92,6 @@ def command(by: str, output: str | None, form: str, **options: Any) -> None:
     --pool and runs, a query's pool is every document with a label in the truth.
     """
     from venire.report.grouping import setting_rows
-    from venire.report.grouping_words import doubts, verdict
 
     with show_progress() as progress:
         result = venire.simulate_grouping(**options, vectors_folder=output, progress=progress)
@@ -112,8 +111,8 @@ def command(by: str, output: str | None, form: str, **options: Any) -> None:
             "queries": list(result.queries),
         },
         notes=[
-            verdict(recommendation),
-            *doubts(recommendation),
+            recommendation.summary,
+            *recommendation.caveats,
             *result.notes,
             *write_folder(result, output, form),
         ],

@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 from venire.formats.parquet import read_parquet
 from venire.progress import Progress
 from venire.report.grouping import GroupingReport, grouping_page
-from venire.report.grouping_words import doubts, explanations, verdict
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.part_writer import PartWriter
 from venire.server.jobs.simulation_plan import SimulationPlan, SimulationSettings, read_plan
 from venire.server.jobs.work import Work, to_parquet
+from venire.simulation.grouping.explanations import explanations
 from venire.simulation.grouping.recommend import Recommendation, recommend
 from venire.simulation.grouping.replay import Unit, results
 from venire.simulation.grouping.replay import simulate as replay_all
@@ -67,8 +67,8 @@ class SimulateJob(SimulationSettings, JobKind):
         _save_results(work, plan, table, recommendation)
         work.delete_parts(work.list_parts("units-"))
         return {
-            "verdict": verdict(recommendation),
-            "doubts": doubts(recommendation),
+            "verdict": recommendation.summary,
+            "doubts": recommendation.caveats,
             "setting": recommendation.setting,
             "chosen": list(recommendation.chosen),
             "points": recommendation.points,
@@ -120,7 +120,7 @@ def _save_results(
         cosines=plan.groupings.cosines(),
         plan=plan.sentence,
         seed=plan.seed,
-        notes=[verdict(recommendation), *doubts(recommendation), *plan.notes],
+        notes=[recommendation.summary, *recommendation.caveats, *plan.notes],
     )
     page = grouping_page(report)
     work.save_page(page.render(f"Venire {recommendation.version}, seed {recommendation.seed}"))

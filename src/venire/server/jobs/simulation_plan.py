@@ -15,7 +15,6 @@ from venire.errors import BadSetting, DataError
 from venire.formats.study_settings import StudySettings
 from venire.grouping.settings import Setting, parse_methods, read_caps
 from venire.grouping.vectors import Vectors
-from venire.report.grouping_words import plan
 from venire.server.jobs.encode import HASH
 from venire.server.jobs.setting_rules import BOOTSTRAP, SEED
 from venire.server.jobs.simulation_labels import PILOT, read_relevant_from, read_truth
@@ -31,6 +30,7 @@ from venire.simulation.grouping.annotators import (
     annotator,
     with_bounds,
 )
+from venire.simulation.grouping.explanations import plan
 from venire.simulation.grouping.pools import GroupedPools, Groupings, near_queries, with_always
 from venire.simulation.grouping.replay import REPETITIONS, expected_seconds
 

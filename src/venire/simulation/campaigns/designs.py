@@ -18,6 +18,7 @@ from venire.evaluation.score import score
 from venire.measures import Measure, parse
 from venire.pooling.base import Lists
 from venire.progress import Event, Progress, silent
+from venire.short_repr import write_repr
 from venire.simulation.campaigns.average_annotator import fit_average_annotator
 from venire.simulation.campaigns.settled_grades import compare_grades, settle
 from venire.simulation.known_pairs import list_pairs
@@ -26,6 +27,7 @@ from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.scale import Scale
+from venire.tables.schema import express
 
 Row = dict[str, Any]
 ROUNDS = 50
@@ -136,6 +138,19 @@ class Forecast:
     settings: Row
     seed: int
     version: str
+
+    def __repr__(self) -> str:
+        return write_repr(self, self.summary)
+
+    @property
+    def summary(self) -> str:
+        """The number of designs worth a look, as one sentence."""
+        best = sum(bool(row["best"]) for row in self.rows)
+        verb = "is" if best == 1 else "are"
+        return (
+            f"{best} of {express(len(self.rows), 'design')} {verb} worth a look: no other is "
+            "cheaper and keeps the order of the systems as well."
+        )
 
 
 def grid(**choices: Iterable[int]) -> list[Design]:

@@ -13,6 +13,8 @@ from venire.agreement.bootstrap import resample
 from venire.arrays import Floats, Longs, Mask
 from venire.errors import BadSetting, DataError, UnknownName
 from venire.grouping.settings import ONE
+from venire.short_repr import write_repr
+from venire.simulation.grouping.explanations import list_caveats, summarise_recommendation
 
 POINTS = 0.02
 """How much recall a setting may cost against judging one at a time: 2 points."""
@@ -72,6 +74,19 @@ class Recommendation:
     bootstrap: int
     seed: int
     version: str = field(default_factory=lambda: version("venire"))
+
+    def __repr__(self) -> str:
+        return write_repr(self, self.summary)
+
+    @property
+    def summary(self) -> str:
+        """The recommendation as one sentence."""
+        return summarise_recommendation(self)
+
+    @property
+    def caveats(self) -> list[str]:
+        """What stands against the recommendation, or beside it, a sentence each."""
+        return list_caveats(self)
 
     def of(self, setting: str) -> pl.DataFrame:
         """Return the rows of one setting, a row a type: what is compared before it is used.

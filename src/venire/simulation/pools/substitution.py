@@ -17,11 +17,13 @@ from venire.evaluation.score import ALL_TOPICS
 from venire.measures import parse
 from venire.pooling.base import Lists
 from venire.reliability.substitution import mean_change, score_assessors
+from venire.short_repr import write_repr
 from venire.simulation.known_pairs import list_pairs, require_relevant
 from venire.simulation.pools.second_assessor import SecondAssessor
 from venire.stats.rank_correlation import count_swaps, rank_scores, tau_b_many
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
+from venire.tables.schema import express
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ class SimulatedSubstitution:
     runs: list[str]
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return write_repr(
+            self, express(len(self.runs), "run"), express(self.frame.height, "simulation")
+        )
 
     @property
     def ranks(self) -> pl.DataFrame:

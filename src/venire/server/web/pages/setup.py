@@ -10,7 +10,6 @@ from starlette.responses import HTMLResponse
 from venire.formats.study_settings import CampaignSettings, StudySettings
 from venire.grouping.settings import ONE, grid
 from venire.pooling.strategies import list_settings, list_strategies
-from venire.report.grouping_words import spell_setting
 from venire.server.content.instructions import show_instructions
 from venire.server.jobs.queue import list_jobs
 from venire.server.studies import campaigns, files, invitations, pools
@@ -18,6 +17,7 @@ from venire.server.studies.studies import count_contents, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 from venire.settings import Rule, Settings, rules
+from venire.simulation.grouping.explanations import spell_setting
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 

@@ -13,7 +13,6 @@ from starlette.responses import HTMLResponse
 from venire import plugins
 from venire.formats.study_settings import StudySettings
 from venire.grouping.settings import ONE
-from venire.report.grouping_words import explain_types, short, spell_setting
 from venire.server.jobs.kinds import find_rules
 from venire.server.jobs.parts import list_parts
 from venire.server.jobs.queue import list_jobs
@@ -32,6 +31,7 @@ from venire.simulation.grouping.annotators import (
     times_table,
     types_table,
 )
+from venire.simulation.grouping.explanations import explain_types, short, spell_setting
 
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 STEPS = (

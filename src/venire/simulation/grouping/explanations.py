@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from venire.grouping.settings import ONE, Setting, describe_setting
 from venire.simulation.grouping.annotators import GroupedAnnotator
-from venire.simulation.grouping.recommend import Recommendation
 from venire.tables.schema import express
+
+if TYPE_CHECKING:
+    from venire.simulation.grouping.recommend import Recommendation
 
 STAR = "★"
 
 
-def verdict(advice: Recommendation) -> str:
+def summarise_recommendation(advice: Recommendation) -> str:
     """Return the recommendation as one sentence."""
     row = advice.settings.filter("recommended").row(0, named=True)
     points = f"{advice.points * 100:g} points"
@@ -45,7 +47,7 @@ def verdict(advice: Recommendation) -> str:
     )
 
 
-def doubts(advice: Recommendation) -> list[str]:
+def list_caveats(advice: Recommendation) -> list[str]:
     """Return what stands against the recommendation, or beside it, a sentence each."""
     out = []
     if advice.queries < 2:
