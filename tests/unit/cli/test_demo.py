@@ -22,7 +22,7 @@ def test_the_demo_ends_with_a_page_and_says_how_near_each_model_came(demo):
     rows = {row["model"]: row for row in result["rows"]}
     # The crowd is a quarter spam: the mixture must come nearer than the mean of the labels.
     assert rows["ordinal-mixture"]["mse"] < 0.5 * rows["mean"]["mse"]
-    assert any("the second part was left out" in note for note in result["notes"])
+    assert any("the part on real data is left out" in note for note in result["notes"])
     # What was made, each said once: the page, and how to open the study.
     assert sum("report.html" in note for note in result["notes"]) == 1
     assert sum(f"venire serve {folder / 'study'}" in note for note in result["notes"]) == 1
