@@ -229,22 +229,29 @@ def simulate(world, seed):
 
 
 def summarise(world, records):
-    """Return the rows of one world."""
-    rows, n = [], len(records)
+    """Return the rows of one world; the measures of a simulation are not independent."""
+    rows, n = [], len(records) // len(MEASURES)
+
+    def average(values):
+        """Mean and its standard error over simulations."""
+        means = np.array(values, float).reshape(-1, len(MEASURES)).mean(axis=1)
+        return float(means.mean()), float(means.std(ddof=1) / np.sqrt(n)) if n > 1 else None
+
     for name in ("tau_rep", "tau_inf", "tau_ap", "sd"):
-        held = np.array([record["held"][name] for record in records])
+        coverage, error = average([record["held"][name] for record in records])
         rows.append({
             "verdict": f"interval of {name}", "world": world, "simulations": n,
-            "coverage": float(held.mean()), "standard_error": float(held.std() / np.sqrt(n)),
+            "coverage": coverage, "standard_error": error,
         })  # fmt: skip
     for target in TARGETS:
         verdicts = [record["verdicts"][target] for record in records]
-        wrong = np.array([enough < true or true < possible for possible, enough, true in verdicts])
+        wrong, error = average(
+            [enough < true or true < possible for possible, enough, true in verdicts]
+        )
         reachable = [enough for _, enough, true in verdicts if true < 99]
         rows.append({
             "verdict": f"judgments enough for tau {target:g}", "world": world, "simulations": n,
-            "false_alarms": float(np.mean(wrong)),
-            "standard_error": float(np.sqrt(wrong.mean() * (1 - wrong.mean()) / n)),
+            "false_alarms": wrong, "standard_error": error,
             "power": float(np.mean(np.array(reachable) < 99)) if reachable else None,
         })  # fmt: skip
     return rows

@@ -57,9 +57,12 @@ def forecast_page(result: Forecast) -> Page:
     page = Page("What a campaign would cost and give")
     front = [row for row in result.rows if row["best"]]
     page.lead(result.summary)
+    for sentence in result.advice[1:]:
+        page.text(sentence)
+    page.text(describe_crowd(result.settings["crowd"]))
     figure = go.Figure()
     for name, rows in (
-        ("worth a look", sorted(front, key=lambda row: float(row["money"]))),
+        ("Pareto front", sorted(front, key=lambda row: float(row["money"]))),
         ("others", [row for row in result.rows if not row["best"]]),
     ):
         figure.add_trace(
@@ -67,8 +70,8 @@ def forecast_page(result: Forecast) -> Page:
                 x=[row["money"] for row in rows],
                 y=[row["tau"] for row in rows],
                 text=[", ".join(f"{name} {row[name]}" for name in NAMES) for row in rows],
-                mode="lines+markers" if name == "worth a look" else "markers",
-                marker={"symbol": "circle" if name == "worth a look" else "x", "size": 10},
+                mode="lines+markers" if name == "Pareto front" else "markers",
+                marker={"symbol": "circle" if name == "Pareto front" else "x", "size": 10},
                 name=name,
                 hovertemplate="%{text}<br>money %{x:,.2f}<br>tau %{y:.3f}<extra></extra>",
             )
@@ -80,8 +83,7 @@ def forecast_page(result: Forecast) -> Page:
         round_judgments(result.rows),
         caption="Money and order of the systems, one mark per design.",
     )
-    page.heading("Designs worth a look")
-    page.text(describe_crowd(result.settings["crowd"]))
+    page.heading("Designs that no other beats in cost and tau")
     page.table(sorted(round_judgments(front), key=lambda row: float(row["money"])))
     page.heading("Notes")
     page.notes(result.notes)

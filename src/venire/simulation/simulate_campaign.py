@@ -19,7 +19,8 @@ from venire.formats.reading_options import ReadingOptions
 from venire.measures import MeasureLike
 from venire.progress import Progress, silent
 from venire.settings import check_seed
-from venire.simulation.campaigns.designs import Crowd, Forecast, crowd_of_pilot, forecast, grid
+from venire.simulation.campaigns.designs import Crowd, Forecast, forecast, grid
+from venire.simulation.campaigns.pilot_crowd import crowd_of_pilot
 from venire.tables.judgments import Judgments
 
 PILOT = ReadingOptions(repeats="last")

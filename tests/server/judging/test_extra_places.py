@@ -35,7 +35,7 @@ def test_a_forecast_is_kept_and_compared(store):
         compare_forecast(session, wave)
     store.write(lambda s: save_forecast(s, wave, {"judgments": 1.0, "rejected": 0.0}))
     store.write(
-        lambda s: save_forecast(s, wave, {"judgments": 70.0, "hours": 0.1, "rejected": 0.2})
+        lambda s: save_forecast(s, wave, {"judgments": 70.0, "work_hours": 0.1, "rejected": 0.2})
     )
     judge_batch(store, wave, people[0])
     judge_batch(store, wave, people[1], gold=False)
@@ -44,4 +44,4 @@ def test_a_forecast_is_kept_and_compared(store):
         rows = {row["what"]: row for row in compare_forecast(session, wave)}
     assert rows["judgments"] == {"what": "judgments", "expected": 70.0, "so_far": 12}
     assert rows["rejected"]["so_far"] == 0.5
-    assert rows["hours"]["so_far"] == pytest.approx(12 * 3 / 3600)
+    assert rows["work_hours"]["so_far"] == pytest.approx(12 * 3 / 3600)

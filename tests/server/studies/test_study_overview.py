@@ -56,6 +56,24 @@ def test_places_are_counted_and_what_is_being_judged_is_not_filled(store):
     assert pace["work_hours_left"] == pytest.approx(50 * 1.2 * 3 / 3600)
 
 
+def test_the_pace_of_a_finished_campaign_does_not_fall_with_the_clock(store):
+    study, campaign, (ann, *_) = make_study(store, topics=1, documents=6, gold=2)
+    open_since(store, campaign, AT - timedelta(hours=2))
+    judge_batch(store, campaign, ann)
+    with store.writing() as session:
+        close_campaign(session, campaign)
+
+    def pace_at(time):
+        with store.reading() as session:
+            return read_overview(session, study, time)["campaigns"][0]["pace"]
+
+    first, later = pace_at(AT + timedelta(hours=1)), pace_at(AT + timedelta(days=9))
+    assert first["per_hour"] == later["per_hour"] > 0
+    # Counted to the last judgment, not to the hour after it.
+    hours = (first["last_at"] - (AT - timedelta(hours=2))) / timedelta(hours=1)
+    assert first["per_hour"] == pytest.approx(first["judgments"] / hours)
+
+
 def test_nothing_is_said_of_the_time_left_before_anybody_judged(store):
     study, _, _ = make_study(store)
     pace = look(store, study)["campaigns"][0]["pace"]

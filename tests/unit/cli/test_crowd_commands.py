@@ -83,7 +83,9 @@ def test_simulate_campaign(venire_json, venire_error, files, runs):
                         "--replays", "3", "-o", files / "plan")  # fmt: skip
     assert [row["overlap"] for row in found["rows"]] == [1, 3]
     assert (files / "plan" / "designs.csv").is_file()
-    assert "worth a look" in (files / "plan" / "report.html").read_text()
+    page = (files / "plan" / "report.html").read_text()
+    assert found["notes"][0].startswith("Take pool depth 10, ")
+    assert page.index(found["notes"][0][:40]) < page.index("<table")
     pilot = venire_json("simulate", "campaign", files / "qrels", *runs, "--pilot",
                         files / "judged.csv", "--seconds", "9", "--replays", "2")  # fmt: skip
     assert pilot["settings"]["crowd"]["confusion"] is not None

@@ -4,7 +4,8 @@ import pytest
 
 from venire import Judgments, Qrels, Runs
 from venire.errors import BadSetting, DataError
-from venire.simulation.campaigns.designs import Crowd, Design, crowd_of_pilot, forecast, grid
+from venire.simulation.campaigns.designs import Crowd, Design, forecast, grid
+from venire.simulation.campaigns.pilot_crowd import crowd_of_pilot
 from venire.simulation.crowds.annotators import AnnotatorType, judge
 from venire.simulation.crowds.collection import SCALE, make_collection
 
@@ -26,7 +27,7 @@ def test_cost_without_rejections_is_arithmetic(known):
     assert row["pairs"] == pool
     assert row["judgments"] == 3 * pool
     assert row["money"] == pytest.approx(3 * pool * 0.05 * 1.2)
-    assert row["hours"] == pytest.approx(3 * pool * 12 / 3600)
+    assert row["work_hours"] == pytest.approx(3 * pool * 12 / 3600)
     assert row["rejected"] == 0
 
 
@@ -101,7 +102,7 @@ def test_paying_for_rejected_work_costs_more(known):
         for pay in (False, True)
     )
     assert paid.rows[0]["money"] > 1.2 * plain.rows[0]["money"]
-    assert paid.rows[0]["hours"] == plain.rows[0]["hours"]
+    assert paid.rows[0]["work_hours"] == plain.rows[0]["work_hours"]
 
 
 def test_a_pilot_without_known_grades_is_fitted():
@@ -130,3 +131,59 @@ def test_wrong_input_is_told(known):
     runs = Runs(pl.concat([Runs.from_dict({"q": {"a": 1.0}}, run_id=n).frame for n in "xy"]))
     with pytest.raises(DataError, match="All known grades are the same"):
         forecast(same, runs, DESIGNS)
+
+
+@pytest.mark.parametrize(
+    ("gold_size", "missed"),
+    # Spam gets relevant gold right in 3 of 4 labels, the other in 1 of 4. One gold is either.
+    [(1, (3 / 4 + 1 / 4) / 2), (2, 3 / 16), (3, 3 / 16 * (3 / 4 + 1 / 4) / 2)],
+)
+def test_gold_is_relevant_and_not_in_turn_beginning_with_either(known, gold_size, missed):
+    (row,) = forecast(
+        known.truth, known.runs, [Design(depth=20, overlap=3, gold_size=gold_size)],
+        Crowd(spam=0.3, accuracy=1.0), replays=8,
+    ).rows  # fmt: skip
+    assert row["spam_rejected"] == pytest.approx(1 - missed, abs=0.03)
+    assert row["others_rejected"] == 0
+    assert row["rejected"] == pytest.approx(0.3 * (1 - missed), abs=0.02)
+
+
+def test_gold_has_every_relevant_grade(known):
+    # People who err by one grade: gold of grade 1 is wrong in half of their errors, of the
+    # highest grade never. Grade 1 is a known share of the relevant grades.
+    (row,) = forecast(
+        known.truth, known.runs, [Design(depth=20, overlap=3, gold_size=2)],
+        Crowd(spam=0.0, accuracy=0.6), replays=8,
+    ).rows  # fmt: skip
+    grades = known.truth.frame["relevance"].to_numpy()
+    lowest = (grades == 1).sum() / (grades > 0).sum()
+    passed = (1 - 0.4 / 2 * lowest) * (1 - 0.4)
+    assert row["others_rejected"] == pytest.approx(1 - passed, abs=0.03)
+    assert row["spam_rejected"] is None
+
+
+def test_the_cheapest_design_that_loses_little_is_taken():
+    from venire.simulation.campaigns.recommended_design import advise_on_designs, choose_design
+
+    def rows(*figures):
+        return [
+            {"money": money, "tau": tau, "tau_sd": sd, "depth": 10, "overlap": money,
+             "batch_size": 10, "gold_size": 2, "gold_errors": 0, "work_hours": 3.0,
+             "spam_rejected": 0.5, "others_rejected": 0.1}
+            for money, tau, sd in figures
+        ]  # fmt: skip
+
+    # A loss of .01 is sure to be below .02 with a small spread only: 1.645 sqrt(2/20) .01 = .005.
+    assert choose_design(rows((1, 0.90, 0.01), (3, 0.91, 0.01)), 20).design == 0
+    assert choose_design(rows((1, 0.90, 0.05), (3, 0.91, 0.05)), 20).design == 1
+    assert choose_design(rows((1, 0.80, 0.01), (3, 0.91, 0.01)), 20).design == 1
+    # A dearer design that is worse is never taken.
+    assert choose_design(rows((5, 0.80, 0.01), (3, 0.91, 0.01)), 20).design == 1
+    assert choose_design(rows((1, None, None)), 20) is None
+    advice = advise_on_designs(rows((1, 0.80, 0.01), (3, 0.91, 0.01)), 20)
+    assert advice[0].startswith("Take pool depth 10, 3 judgments per pair, batches of 10")
+    assert "95.5% of the pairs" in advice[1]
+    assert "add gold" in advice[-1]
+    assert advise_on_designs(rows((1, None, None)), 20) == [
+        "No design can be recommended: all systems tie in every simulation."
+    ]

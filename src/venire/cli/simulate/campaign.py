@@ -73,7 +73,7 @@ def command(
             "seed": options["seed"],
         },
         notes=[
-            result.summary,
+            *result.advice,
             describe_crowd(result.settings["crowd"]),
             *result.notes,
             *write_folder(result, output, form),

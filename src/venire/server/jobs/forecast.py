@@ -19,7 +19,8 @@ from venire.server.studies.files import read_runs
 from venire.server.studies.grades import read_grades
 from venire.server.studies.judgments import read_judgments
 from venire.settings import Settings, setting
-from venire.simulation.campaigns.designs import Crowd, Design, crowd_of_pilot, forecast, grid
+from venire.simulation.campaigns.designs import Crowd, Design, forecast, grid
+from venire.simulation.campaigns.pilot_crowd import crowd_of_pilot
 
 DESIGN_SETTINGS = tuple(field.name for field in fields(Design))
 
@@ -125,7 +126,7 @@ class ForecastJob(JobKind):
         work.save_page(page.render(f"Venire {outcome.version}, seed {outcome.seed}"))
         return {
             "rows": outcome.rows,
-            "notes": list(outcome.notes),
+            "notes": [*outcome.advice, *outcome.notes],
             "settings": self.to_dict(),
             "crowd": outcome.settings["crowd"],
             "version": outcome.version,

@@ -54,8 +54,8 @@ def forecast_of(session: Session, campaign_id: str) -> dict[str, Any] | None:
 def compare_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]:
     """Compare the forecast of a campaign with what happened: ``what, expected, so_far``.
 
-    Judgments are all that were given, gold and rejected ones too; hours are of active work, None
-    where no time is known.
+    Judgments are all that were given, gold and rejected ones too; work hours are hours of active
+    work of all annotators, None where no time is known.
     """
     campaign = get_campaign(session, campaign_id)
     forecast = forecast_of(session, campaign_id)
@@ -69,9 +69,11 @@ def compare_forecast(session: Session, campaign_id: str) -> list[dict[str, Any]]
     rejections = count_rejections(session, campaign.study_id).get(campaign_id)
     so_far = {
         "judgments": judgments,
-        "hours": None if ms is None else int(ms) / 3_600_000,
+        "work_hours": None if ms is None else int(ms) / 3_600_000,
         "rejected": None if rejections is None else rejections.value,
     }
+    # Forecasts of earlier versions call the work hours "hours".
+    forecast = {"work_hours": forecast.get("hours"), **forecast}
     return [
         {"what": what, "expected": forecast.get(what), "so_far": value}
         for what, value in so_far.items()

@@ -141,6 +141,8 @@ def _read_pace(
 ) -> Row:
     """Return judgments per hour (last 24 h), active time, and the time that the rest will take.
 
+    The 24 hours end now; those of a campaign that is closed or has no place left end with its last
+    judgment, so that its pace does not fall with the clock.
     ``hours_left`` is by the clock, at the pace of the last day: places left, times the judgments
     that one filled place has cost so far (gold, corrections and rejected batches cost too), over
     the judgments an hour. ``work_hours_left`` is the same in hours of active work. Both are None
@@ -152,19 +154,21 @@ def _read_pace(
     timed = sum(count.timed for count in counts)
     active_ms = sum(count.active_ms for count in counts)
     last = session.scalar(select(func.max(Judgment.judged_at)).where(in_campaign))
-    since = time - DAY
+    left = campaign["asked"] - campaign["filled"]
+    is_finished = campaign["state"] == "closed" or (campaign["asked"] > 0 and left == 0)
+    end = min(last, time) if is_finished and last is not None else time
+    since = end - DAY
     opened = campaign["opened_at"]
     hours = 24.0
     if opened is not None and opened > since:
-        hours = max((time - opened) / timedelta(hours=1), 0.25)
+        hours = max((end - opened) / timedelta(hours=1), 0.25)
     lately = session.scalar(
         select(func.count()).where(
-            in_campaign, Judgment.judged_at > since, Judgment.judged_at <= time
+            in_campaign, Judgment.judged_at > since, Judgment.judged_at <= end
         )
     )
     per_hour = (lately or 0) / hours
     seconds = active_ms / 1000 / timed if timed else None
-    left = campaign["asked"] - campaign["filled"]
     cost = number / campaign["filled"] if campaign["filled"] else None
     return {
         "judgments": number,

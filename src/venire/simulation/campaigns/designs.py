@@ -19,15 +19,13 @@ from venire.measures import Measure, parse
 from venire.pooling.base import Lists
 from venire.progress import Event, Progress, silent
 from venire.short_repr import write_repr
-from venire.simulation.campaigns.average_annotator import fit_average_annotator
+from venire.simulation.campaigns.recommended_design import advise_on_designs
 from venire.simulation.campaigns.settled_grades import compare_grades, settle
 from venire.simulation.known_pairs import list_pairs
 from venire.stats.rank_correlation import tau_b
-from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
 from venire.tables.scale import Scale
-from venire.tables.schema import express
 
 Row = dict[str, Any]
 ROUNDS = 50
@@ -124,8 +122,10 @@ class Forecast:
     ----------
     rows : list of dict
         For each design: its settings, ``pairs, judgments`` (paid ones and those that do not count),
-        ``money, hours, rejected`` (share of batches), ``error`` (mean squared error of the
-        grades), ``kappa``, ``tau, tau_low, tau_high`` (of 95% of the replays), ``given_up``,
+        ``money``; ``work_hours``, the work of all annotators together; ``rejected`` (share of
+        batches), ``spam_rejected`` and ``others_rejected`` (share of the batches of spam, and of
+        the other batches; None with a pilot), ``error`` (mean squared error of the grades),
+        ``kappa``, ``tau, tau_low, tau_high`` (of 95% of the replays), ``tau_sd``, ``given_up``,
         ``best`` (no other design is cheaper and has at least its tau).
     notes : tuple of str
     settings : dict
@@ -144,13 +144,13 @@ class Forecast:
 
     @property
     def summary(self) -> str:
-        """The number of designs worth a look, as one sentence."""
-        best = sum(bool(row["best"]) for row in self.rows)
-        verb = "is" if best == 1 else "are"
-        return (
-            f"{best} of {express(len(self.rows), 'design')} {verb} worth a look: no other is "
-            "cheaper and keeps the order of the systems as well."
-        )
+        """The design to take, as one sentence."""
+        return self.advice[0]
+
+    @property
+    def advice(self) -> list[str]:
+        """The design to take and why, a sentence each."""
+        return advise_on_designs(self.rows, self.settings["replays"])
 
 
 def grid(**choices: Iterable[int]) -> list[Design]:
@@ -250,7 +250,8 @@ def _beats(other: Row, row: Row) -> bool:
 
 def _mean(played: list[Row]) -> Row:
     out: Row = {}
-    for name in ("pairs", "judgments", "money", "hours", "rejected", "error", "kappa", "given_up"):
+    for name in ("pairs", "judgments", "money", "work_hours", "rejected", "spam_rejected",
+                 "others_rejected", "error", "kappa", "given_up"):  # fmt: skip
         known = [replay[name] for replay in played if replay[name] is not None]
         out[name] = float(np.mean(known)) if known else None
     out["pairs"] = int(played[0]["pairs"])  # the pool is the same in every replay
@@ -259,6 +260,7 @@ def _mean(played: list[Row]) -> Row:
     low, high = np.quantile(taus, [0.025, 0.975]) if taus.size else (None, None)
     out["tau_low"] = None if low is None else float(low)
     out["tau_high"] = None if high is None else float(high)
+    out["tau_sd"] = float(taus.std(ddof=1)) if taus.size > 1 else None if not taus.size else 0.0
     return out
 
 
@@ -275,6 +277,10 @@ class _Field:
         self.values = scale.array()
         grades = np.maximum(self.table.grades(truth), 0)
         self.grade = scale.index(grades.astype(np.float64))
+        known = truth.frame["relevance"].cast(pl.Float64).to_numpy()
+        positions = scale.index(known[known >= 0])
+        first = int(np.flatnonzero(self.values >= (scale.relevant_from or 0.0))[0])
+        self.gold_sides = [positions[positions >= first], positions[positions < first]]
         self.reference = score(self.table, grades, [measure]).mean[0]
         self.best = self.table.best_ranks()
 
@@ -286,7 +292,7 @@ class _Field:
         tables = np.cumsum(np.stack(crowd.tables(size)), axis=2)
         counts = np.zeros((pool.size, size), np.int64)
         todo = np.repeat(np.arange(pool.size), design.overlap)
-        batches = bad_batches = paid = 0
+        batches = bad_batches = spam_batches = bad_spam = paid = 0
         work = 0
         for _ in range(ROUNDS):
             if not todo.size:
@@ -306,6 +312,8 @@ class _Field:
             paid += int(sizes.sum() if crowd.pay_rejected else sizes[good].sum())
             batches += n
             bad_batches += int((~good).sum())
+            spam_batches += int(spam.sum())
+            bad_spam += int((spam & ~good).sum())
             todo = todo[~is_counted]
         judged = counts.sum(axis=1) > 0
         settled = np.where(judged, settle(counts, self.values, "mean"), 0)
@@ -317,8 +325,9 @@ class _Field:
             "pairs": pool.size,
             "judgments": work,
             "money": paid * crowd.price * (1 + crowd.fee),
-            "hours": work * crowd.seconds / 3600,
+            "work_hours": work * crowd.seconds / 3600,
             "rejected": bad_batches / batches if batches else 0.0,
+            **_share_rejected(crowd, batches, bad_batches, spam_batches, bad_spam),
             "error": error,
             "kappa": None if np.isnan(kappa) else kappa,
             "tau": tau_b(self.reference, scores),
@@ -329,53 +338,35 @@ class _Field:
         self, design: Design, tables: Floats, spam: Mask, n: int,
         rng: np.random.Generator,
     ) -> Longs:  # fmt: skip
-        """Return how much gold each batch has wrong: relevant or not, one of each in turn."""
+        """Return how much gold each batch has wrong.
+
+        As in a campaign, gold is relevant and not relevant in turn, each batch beginning with
+        either; its grades are drawn from the known ones. A label is right on the right side.
+        """
         if not design.gold_size:
             return np.zeros(n, np.int64)
-        first = int(np.flatnonzero(self.values >= (self.scale.relevant_from or 0.0))[0])
-        gold = np.where(np.arange(design.gold_size) % 2 == 0, self.scale.size - 1, 0)
-        asked = np.tile(gold, n)
+        sides = [side for side in self.gold_sides if side.size]
+        side = (rng.integers(0, 2, (n, 1)) + np.arange(design.gold_size)) % len(sides)
+        drawn = np.stack([rng.choice(grades, side.shape) for grades in sides])
+        asked = np.take_along_axis(drawn, side[None], axis=0)[0].reshape(-1)
         who = np.repeat(spam, design.gold_size).astype(np.int64)
         label = _labels(tables, who, asked, rng)
+        first = int(np.flatnonzero(self.values >= (self.scale.relevant_from or 0.0))[0])
         off = (label >= first) != (asked >= first)
         return np.asarray(off.reshape(n, -1).sum(axis=1), dtype=np.int64)
+
+
+def _share_rejected(crowd: Crowd, batches: int, bad: int, spam: int, bad_spam: int) -> Row:
+    """Return the shares of the batches of spam, and of the others, that are rejected."""
+    if crowd.confusion is not None:
+        return {"spam_rejected": None, "others_rejected": None}
+    return {
+        "spam_rejected": bad_spam / spam if spam else None,
+        "others_rejected": (bad - bad_spam) / (batches - spam) if batches > spam else None,
+    }
 
 
 def _labels(tables: Floats, who: Longs, grade: Longs, rng: np.random.Generator) -> Longs:
     below = tables[who, grade][:, :-1]
     labels: Longs = (rng.random((grade.size, 1)) > below).sum(axis=1)
     return labels
-
-
-def crowd_of_pilot(pilot: Judgments, truth: Qrels | None = None, **expected: Any) -> Crowd:
-    """Return the crowd that a pilot's judgments show.
-
-    The confusion is that of the labels with the known grades where ``truth`` is given (each count
-    plus one half), else that of a fitted average annotator; the seconds are the median of those
-    that the pilot has. All other settings as for :class:`Crowd`.
-
-    Examples
-    --------
-    >>> pilot = Judgments.from_dict({"query_id": ["q"] * 4, "doc_id": list("aabb"),
-    ...     "annotator_id": list("xyxy"), "label": [1, 1, 0, 1], "seconds": [8, 9, 10, 30]})
-    >>> crowd_of_pilot(pilot, Qrels.from_dict({"q": {"a": 1, "b": 0}})).seconds
-    9.5
-    """
-    if truth is not None:
-        both = pilot.frame.join(
-            truth.frame.filter(pl.col("relevance") >= 0), on=["query_id", "doc_id"]
-        )
-        if both.is_empty():
-            raise DataError("The pilot and the qrels share no pair with a known grade")
-        table = np.full((pilot.scale.size,) * 2, 0.5)
-        grade = pilot.scale.index(both["relevance"].to_numpy().astype(np.float64))
-        label = pilot.scale.index(both["label"].to_numpy().astype(np.float64))
-        np.add.at(table, (grade, label), 1.0)
-        table /= table.sum(axis=1, keepdims=True)
-    else:
-        _, table = fit_average_annotator(pilot)
-    if "seconds" in pilot.frame.columns and "seconds" not in expected:
-        median = pilot.frame["seconds"].median()
-        if isinstance(median, int | float):
-            expected["seconds"] = float(median)
-    return Crowd(confusion=tuple(map(tuple, table.tolist())), **expected)

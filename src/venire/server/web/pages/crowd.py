@@ -34,13 +34,14 @@ from venire.server.web.pages.common import study_page
 from venire.settings import rules
 from venire.simulation.campaigns.annotators_needed import MEASURES
 from venire.simulation.campaigns.designs import Crowd, Design
+from venire.simulation.campaigns.recommended_design import advise_on_designs
 from venire.simulation.campaigns.settled_grades import RULES
 
 router = APIRouter(include_in_schema=False)
 Row = dict[str, Any]
-COSTS = ("pairs", "judgments", "money", "hours", "tau", "tau_low", "tau_high", "kappa", "error",
-         "rejected", "given_up")  # fmt: skip
-DIGITS = {"pairs": 0, "judgments": 0, "money": 2, "hours": 2, "given_up": 1}
+COSTS = ("pairs", "judgments", "money", "work_hours", "tau", "tau_low", "tau_high", "kappa",
+         "error", "rejected", "spam_rejected", "others_rejected", "given_up")  # fmt: skip
+DIGITS = {"pairs": 0, "judgments": 0, "money": 2, "work_hours": 2, "given_up": 1}
 JOB_KINDS = {
     "repeat": "repeatability",
     "judges": "annotators",
@@ -196,7 +197,9 @@ def _read_next_best(session: Session, job: Job) -> Row:
 
 def _read_forecast(_session: Session, job: Job) -> Row:
     result = job.result or {}
-    designs = result["rows"]
+    # Forecasts of earlier versions lack some columns, and call the work hours "hours".
+    empty = dict.fromkeys(COSTS)
+    designs = [{**empty, "work_hours": row.get("hours"), **row} for row in result["rows"]]
     varied = [name for name in DESIGN_SETTINGS if len({row[name] for row in designs}) > 1]
     fixed = [name for name in DESIGN_SETTINGS if name not in varied]
     rows = [{**row, "design": describe_design(row)} for row in designs]
@@ -204,6 +207,9 @@ def _read_forecast(_session: Session, job: Job) -> Row:
     expected = {name: value for name, value in crowd.items() if value is not None}
     order = sorted(range(len(rows)), key=lambda row: (not rows[row]["best"], rows[row]["money"]))
     return {
+        "advice": advise_on_designs(designs, result["settings"]["replays"])
+        if "tau_sd" in designs[0]
+        else [],
         "chart": charts.draw_designs(rows),
         "designs": [(index, rows[index]) for index in order],
         "differs": varied or DESIGN_SETTINGS,
