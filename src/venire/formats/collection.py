@@ -14,6 +14,7 @@ import polars as pl
 from venire.arguments import check_arguments
 from venire.errors import DataError, DuplicateRows, MissingColumns, MissingExtra
 from venire.formats import read_frame, read_qrels
+from venire.formats.file_format import list_table_endings
 from venire.formats.run_files import read_run_files
 from venire.formats.smart import read_codes, read_smart
 from venire.formats.source import list_files, stem
@@ -26,7 +27,6 @@ TOPICS = ("query_id", "title", "description", "narrative")
 DOCUMENTS = ("doc_id", "title", "text")
 CRANFIELD = ("cran.all.1400", "cran.qry", "cranqrel")
 IMAGES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif")
-_TABLES = (".tsv", ".jsonl", ".csv", ".parquet")
 _COMPRESSIONS = ("", ".gz", ".xz", ".zst")
 _IMAGES = {"doc_id": pl.String, "image": pl.String}
 
@@ -173,7 +173,7 @@ def _list_tables(root: Path, name: str) -> list[Path]:
     """Return the files of a table of the collection, whatever their ending."""
     return [
         path
-        for ending in _TABLES
+        for ending in sorted(list_table_endings(), reverse=True)
         for compression in _COMPRESSIONS
         if (path := root / f"{name}{ending}{compression}").exists()
     ]

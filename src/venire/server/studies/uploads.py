@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from venire.errors import DataError, UnknownName
 from venire.formats import read_qrels, read_runs
 from venire.formats.collection import note_blank, read_documents, read_topics
+from venire.formats.file_format import list_table_endings
 from venire.formats.run_files import name_by_file
 from venire.formats.source import stem
 from venire.server.studies.documents import put_documents
@@ -22,7 +23,6 @@ from venire.server.studies.topics import put_topics
 from venire.tables.qrels import Qrels
 
 UPLOAD_KINDS = ("topics", "documents", "run", "qrels", "gold")
-_ENDINGS = (".tsv", ".jsonl", ".csv", ".parquet")
 _PACKED = (".gz", ".xz", ".zst")
 Report = dict[str, Any]
 
@@ -62,9 +62,10 @@ def _read_table(
     """Read topics or documents into a study; return rows, numbers of the report, and notes."""
     lower = name.lower()
     packed = next((ending for ending in _PACKED if lower.endswith(ending)), "")
-    if not lower.removesuffix(packed).endswith(_ENDINGS):
+    endings = list_table_endings()
+    if not lower.removesuffix(packed).endswith(endings):
         raise DataError(
-            f"{name}: unknown file extension for {kind}. Use {', '.join(_ENDINGS)}, optionally "
+            f"{name}: unknown file extension for {kind}. Use {', '.join(endings)}, optionally "
             f"compressed ({', '.join(_PACKED)})."
         )
     if kind == "topics":
