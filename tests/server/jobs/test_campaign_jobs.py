@@ -88,8 +88,7 @@ def test_the_other_jobs(store, study):
     # Both annotators agree on every pair: nothing more is expected of another judgment.
     assert found["rows"] == []
     assert found["notes"][-1] == (
-        "only 0 pairs can be expected to change anything by another judgment; none is asked for of "
-        "the other 16"
+        "another judgment has an expected gain for 0 pairs only; the other 16 are left out"
     )
     assert parts == {"pairs.parquet"}
     with pytest.raises(BadSetting, match="designs"):
