@@ -85,7 +85,7 @@ def test_precision_at_ten_needs_more_judges_than_map():
     assert (np.array(of(needed, TWO[0], "sd")) < np.array(of(needed, TWO[1], "sd"))).all()
 
 
-@pytest.mark.parametrize("most", [1, 3, 5, 7])
+@pytest.mark.parametrize("most", [1, 3, 7])
 def test_the_answer_does_not_depend_on_how_far_one_looks(crowd, known, result, most):
     other = annotators_needed(crowd, known.runs, TWO, most=most, seed=1, **QUICK)
     assert other.verdicts == result.verdicts

@@ -50,4 +50,16 @@ def test_runs_far_below_are_no_contenders():
     lucky = np.vstack([close, uneven])
     lucky[:4, 1:8] = 0.0
     assert find_contenders(lucky).tolist() == [0, 1, 2, 3, 4]
-    assert find_contenders(np.array([[0.9], [0.5], [0.0]])).tolist() == [0, 1, 2]
+    assert find_contenders(np.array([[0.9], [0.5], [0.1]])).tolist() == [0, 1, 2]
+
+
+def test_a_run_that_finds_nothing_changes_nothing():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        runs, topics = rng.integers(2, 6), rng.integers(1, 9)
+        scores = rng.random((runs, topics)) * rng.random((runs, 1)) ** 3 + 1e-6
+        alone = find_contenders(scores)
+        both = find_contenders(np.vstack([scores, np.zeros((2, topics))]))
+        assert both.tolist() == alone.tolist()
+    # Where fewer than two runs find anything, all are compared.
+    assert find_contenders(np.zeros((3, 4))).tolist() == [0, 1, 2]

@@ -42,7 +42,8 @@ def drop_copies(table: RankTable) -> tuple[RankTable, list[str]]:
 def find_contenders(scores: Floats) -> Longs:
     """Return the runs without those far below all others, in the order of the table.
 
-    Runs are sorted by their mean score. The contenders are the smallest group of two or more at
+    Runs that score 0 in every topic are left out. The others are sorted by their mean score. The
+    contenders are the smallest group of two or more at
     the top such that every later run has less than half the score of the last of them, and is
     worse than each of them by a paired t of 4 or more. Nobody asks for the order of the others,
     and each adds pairs that always keep their order: so they raise every tau.
@@ -59,10 +60,13 @@ def find_contenders(scores: Floats) -> Longs:
     """
     runs, topics = scores.shape
     mean = scores.mean(axis=1)
-    order = np.argsort(-mean, kind="stable")
-    if topics < 2:
+    scoring = np.flatnonzero(scores.any(axis=1))
+    if scoring.size < 2:
         return np.arange(runs)
-    for size in range(2, runs):
+    if topics < 2:
+        return scoring
+    order = scoring[np.argsort(-mean[scoring], kind="stable")]
+    for size in range(2, scoring.size):
         top, rest = order[:size], order[size:]
         if mean[rest].max() >= FAR_BELOW * mean[top].min():
             continue
@@ -70,7 +74,7 @@ def find_contenders(scores: Floats) -> Longs:
         error = np.maximum(difference.std(axis=2, ddof=1), 1e-12) / np.sqrt(topics)
         if (difference.mean(axis=2) >= TOLD_APART * error).all():
             return np.sort(top)
-    return np.arange(runs)
+    return scoring
 
 
 def select_runs(table: RankTable, runs: Longs) -> RankTable:
