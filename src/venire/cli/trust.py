@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -23,6 +24,7 @@ from venire.cli.shared.options import (
 from venire.cli.shared.output import FORMAT, emit, write_folder
 from venire.cli.trust_campaigns import compare_campaigns
 from venire.errors import BadSetting
+from venire.reliability.decision import Decision
 from venire.reliability.repeatability import PAIRS
 from venire.reliability.trust import MEASURE
 
@@ -170,7 +172,16 @@ def command(
             "seed": options["seed"],
         },
         notes=notes,
+        lead=_describe_decision(result.decision),
+        sections={"decision": asdict(result.decision)},
     )
+
+
+def _describe_decision(decision: Decision) -> list[str]:
+    """Return the lines above the table: may the order be trusted, and what to do next."""
+    steps = [f"  {number}. {step}" for number, step in enumerate(decision.steps, start=1)]
+    lines = [f"Can this order be trusted? {decision.sentence}", decision.holds]
+    return [*lines, "What to do next:", *steps] if steps else lines
 
 
 def _refuse(options: dict[str, Any], names: tuple[str, ...], reason: str) -> None:

@@ -15,7 +15,6 @@ from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import parse_measures, score, smallest_relevant
 from venire.measures import Measure
 from venire.reliability.pool_effect import score_masked
-from venire.stats.rank_correlation import rank_scores
 from venire.tables.schema import express
 
 
@@ -58,6 +57,7 @@ def leave_one_out(
     *,
     depth: int = 10,
     groups: Mapping[str, str] | None = None,
+    copies: Mapping[str, str] | None = None,
     topics: str = "qrels",
 ) -> LeaveOneOut:
     """Leave each run, or each group of runs, out of a depth-k pool, and score again.
@@ -79,6 +79,9 @@ def leave_one_out(
     groups : mapping, optional
         Run to group. Runs of one group hide each other's unique documents, so they are left out
         together. A run that is not named is a group of its own.
+    copies : mapping, optional
+        Run to the run that it scores like. A copy is in the group of that run unless ``groups``
+        says otherwise, and ranks count it as no run.
     topics : "qrels", "run" or "all"
         As in :func:`venire.evaluation.score.score_runs`.
 
@@ -91,7 +94,8 @@ def leave_one_out(
     """
     if depth < 1:
         raise BadSetting(f"must be >= 1 (got {depth})", argument="depth", value=depth)
-    group_of_run = _name_groups(table, groups)
+    group_of_run = _name_groups(table, groups, copies or {})
+    is_ranked = np.array([name not in (copies or {}) for name in table.runs])
     names = sorted(set(group_of_run))
     group = np.array([names.index(name) for name in group_of_run], dtype=np.int64)
     owner, is_pooled = _find_owners(table, group, len(names), depth)
@@ -99,7 +103,7 @@ def leave_one_out(
     (parsed,) = parse_measures([measure])
     base = score(table, grades, [parsed], topics=topics)
     before = base.mean[0]
-    is_first = rank_scores(before) == 1
+    is_first = rank_among(before, is_ranked) == 1
     rows: list[dict[str, Any]] = []
     leaders = []
     for number, name in enumerate(names):
@@ -107,14 +111,14 @@ def leave_one_out(
         after = before
         if is_unique.any():
             after = score_masked(table, grades, ~is_unique, parsed, base.counted)
-        if not np.array_equal(is_first, rank_scores(after) == 1):
+        if not np.array_equal(is_first, rank_among(after, is_ranked) == 1):
             leaders.append(name)
         unique = {
             "group": name,
             "unique": int(is_unique.sum()),
             "unique_relevant": int((is_unique & (grades >= smallest_relevant(parsed))).sum()),
         }
-        rows += _compare_runs(table.runs, group == number, before, after, unique)
+        rows += _compare_runs(table.runs, group == number, is_ranked, before, after, unique)
     rows.sort(key=lambda row: (-row["places_lost"], row["change"], row["run_id"]))
     outside = int((~is_pooled & (grades != ABSENT)).sum())
     single = 0 if groups is None else len(table.runs) - len(groups)
@@ -123,25 +127,41 @@ def leave_one_out(
     )
 
 
-def _name_groups(table: RankTable, groups: Mapping[str, str] | None) -> list[str]:
+def rank_among(scores: Floats, is_ranked: Mask) -> Longs:
+    """Return the rank of each run among the ranked ones, as :func:`rank_scores` does.
+
+    Parameters
+    ----------
+    scores : float64 [R]
+    is_ranked : bool [R]
+    """
+    better: Longs = (scores[is_ranked][None, :] > scores[:, None]).sum(axis=1)
+    return better + 1
+
+
+def _name_groups(
+    table: RankTable, groups: Mapping[str, str] | None, copies: Mapping[str, str]
+) -> list[str]:
     """Return the name of each run's group."""
     groups = groups or {}
     for name in groups:
         if name not in table.runs:
             raise UnknownName("run", name, table.runs)
-    return [groups.get(name, name) for name in table.runs]
+    originals = [name if name in groups else copies.get(name, name) for name in table.runs]
+    return [groups.get(name, name) for name in originals]
 
 
 def _compare_runs(
     runs: list[str],
     left_out: Mask,
+    is_ranked: Mask,
     before: Floats,
     after: Floats,
     unique: Mapping[str, Any],
 ) -> list[dict[str, Any]]:
     """Return one row per left-out run; see :class:`LeaveOneOut`."""
-    rank, rank_without = rank_scores(before), rank_scores(after)
-    rank_alone = rank_scores(np.where(left_out, after, before))
+    rank, rank_without = rank_among(before, is_ranked), rank_among(after, is_ranked)
+    rank_alone = rank_among(np.where(left_out, after, before), is_ranked)
     return [
         {
             "run_id": runs[run],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -12,20 +12,29 @@ import polars as pl
 from venire.arrays import Longs
 from venire.errors import BadSetting, DataError
 from venire.evaluation.ranks import ABSENT, RankTable
-from venire.evaluation.score import Scores, rank, score
+from venire.evaluation.score import Scores, rank, score, smallest_relevant
 from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import Measure
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
+from venire.reliability.assessor_panels import compare_orders_of_panels, make_panels
+from venire.reliability.decision import Decision, decide
 from venire.reliability.depth_curve import compute_depth_curve
-from venire.reliability.discriminative_power import DiscriminativePower, discriminative_power
 from venire.reliability.favoured_system import Audit
 from venire.reliability.generalizability import Generalizability, generalizability
 from venire.reliability.leave_one_out import LeaveOneOut, leave_one_out
+from venire.reliability.pairs_to_judge import list_pairs
+from venire.reliability.panels import Panel, PanelComparison
 from venire.reliability.substitution import Substitution, substitute
+from venire.reliability.told_apart import ToldApart, tell_apart
+from venire.reliability.top_order import COPY_DISTANCE, TopOrder, estimate_top_order
 from venire.reliability.uncertain_grades import UncertainGrades, rank_drawn_grades
 from venire.reliability.unjudged import DEPTH, Unjudged, measure_unjudged
 from venire.reliability.verdict import (
+    AMBER,
+    NO_RELEVANT,
+    NOT_CHECKED,
+    RED,
     Risk,
     assess_assessors,
     assess_favour,
@@ -55,6 +64,12 @@ class Trust:
     risks : tuple of Risk
         The verdict: always the same five risks in the same order, and with a posterior a sixth,
         "grades are uncertain".
+    decision : Decision
+        Whether the order can be trusted, which differences hold, and what to do next.
+    to_judge : polars.DataFrame
+        Pairs to judge next, because of a red or amber risk, the most useful first: ``query_id,
+        doc_id, reason``; ``runs``, the number of compared runs that rank it among their first
+        documents; ``difference``, see :func:`venire.reliability.pairs_to_judge.list_disputed`.
     scores : Scores
         Under the qrels.
     unjudged : Unjudged
@@ -62,12 +77,14 @@ class Trust:
     depths : polars.DataFrame
         See :func:`venire.reliability.depth_curve.compute_depth_curve`.
     substitutions : tuple of Substitution
-        One per annotator; empty without judgments.
+        One per panel with one grade per pair; empty without judgments.
+    panels : tuple of PanelComparison
+        All annotators together, then each one who judged whole topics.
     audits : tuple of Audit
         One per annotator: whether the annotator favours a system.
     generalizability : Generalizability
-    power : DiscriminativePower or None
-        None where no topic is in all runs.
+    top_order : TopOrder
+    told_apart : ToldApart
     uncertain : UncertainGrades or None
         The ranking under qrels drawn from a posterior; None without one.
     notes : tuple of str
@@ -76,14 +93,18 @@ class Trust:
     """
 
     risks: tuple[Risk, ...]
+    decision: Decision
+    to_judge: pl.DataFrame
     scores: Scores
     unjudged: Unjudged
     leave_one_out: LeaveOneOut
     depths: pl.DataFrame
     substitutions: tuple[Substitution, ...]
+    panels: tuple[PanelComparison, ...]
     audits: tuple[Audit, ...]
     generalizability: Generalizability
-    power: DiscriminativePower | None
+    top_order: TopOrder
+    told_apart: ToldApart
     uncertain: UncertainGrades | None
     notes: tuple[str, ...]
     seed: int
@@ -165,62 +186,108 @@ def assess_ranking(
     >>> result["outsiders underrated"].light, result["outsiders underrated"].number
     ('amber', 0.25)
     """
-    if depth < 1:
-        raise BadSetting(f"must be >= 1 (got {depth})", argument="depth", value=depth)
-    if permutations < 1:
-        raise BadSetting(
-            f"must be >= 1 (got {permutations})", argument="permutations", value=permutations
-        )
-    if runs.frame["run_id"].n_unique() < 2:
-        raise BadSetting("a ranking to trust has at least two runs")
+    _check(runs, depth, permutations)
     table = rank(qrels, runs, ties=ties)
     grades = table.grades(qrels)
     scores = score(table, grades, [measure], topics=topics)
-    left_out = leave_one_out(table, grades, measure, depth=depth, groups=groups, topics=topics)
-    unjudged = measure_unjudged(table, grades)
-    is_shared = scores.counted.all(axis=0)
-    variance = generalizability(scores.values[0][:, is_shared])
-    power = None
-    if is_shared.any():
-        power = discriminative_power(scores, permutations=permutations, seed=seed)
-    others, notes = _select_judges(table, grades, judgments)
-    substitutions = tuple(
-        substitute(table, grades, other, measure, assessor=name, topics=topics)
-        for name, other in others
+    parsed = scores.measures[0]
+    values = scores.values[0][:, scores.counted.all(axis=0)]
+    top = estimate_top_order(values, table.runs, seed=seed)
+    told_apart = tell_apart(values, table.runs, permutations=permutations, seed=seed)
+    left_out = leave_one_out(
+        table, grades, parsed, depth=depth, groups=groups, copies=dict(top.copies), topics=topics
     )
+    unjudged = measure_unjudged(table, grades)
+    latest, latest_notes = _keep_latest(judgments)
+    others, judge_notes = _select_judges(table, grades, latest)
+    panels, panel_notes = ([], []) if latest is None else make_panels(
+        table, latest, grades, seed=seed
+    )  # fmt: skip
+    comparisons = compare_orders_of_panels(table, grades, panels, parsed, told_apart, topics, seed)
     audits = _audit_judges(table, grades, others, permutations, seed)
     uncertain = None
     if posterior is not None:
         uncertain = rank_drawn_grades(
-            posterior, runs, measure, draws=draws, seed=seed, topics=topics, ties=ties
-        )
+            posterior, runs, parsed, draws=draws, seed=seed, topics=topics, ties=ties,
+            systems=top.top,
+        )  # fmt: skip
     lists = Lists.of(runs, depth=max(2 * depth, DEPTH), ties=ties)
     reason = "no judgments by others were given"
     if judgments is not None:
         reason = f"no annotator judged {LEAST_PAIRS} pairs of the qrels"
-    risks = (
-        assess_pool(left_out, len(table.runs), _count_ungraded(lists, qrels, 2 * depth)),
-        assess_unjudged(unjudged, _count_ungraded(lists, qrels, DEPTH)),
-        assess_assessors(substitutions, reason),
+    mean = dict(zip(scores.runs, scores.mean[0].tolist(), strict=True))
+    risks: tuple[Risk, ...] = (
+        assess_pool(left_out, top.top, _count_ungraded(lists, qrels, 2 * depth)),
+        assess_unjudged(unjudged, _count_ungraded(lists, qrels, DEPTH), mean, top.top),
+        assess_assessors(comparisons, reason, top.topics),
         assess_favour(audits, reason),
-        assess_topics(variance, power),
+        assess_topics(top, told_apart, str(parsed)),
         *(() if uncertain is None else (assess_grades(uncertain),)),
     )
+    if not (grades >= smallest_relevant(parsed)).any():
+        risks = tuple(map(_withdraw, risks))
+    alarms = {risk.name for risk in risks if risk.light in (RED, AMBER)}
     return Trust(
         risks=risks,
+        decision=decide(risks, told_apart),
+        to_judge=list_pairs(alarms, lists, qrels, table, grades, panels, posterior, top.top),
         scores=scores,
         unjudged=unjudged,
         leave_one_out=left_out,
-        depths=compute_depth_curve(table, grades, measure, topics=topics),
-        substitutions=substitutions,
+        depths=compute_depth_curve(table, grades, parsed, topics=topics),
+        substitutions=_substitute(table, grades, panels, parsed, topics),
+        panels=tuple(comparisons),
         audits=audits,
-        generalizability=variance,
-        power=power,
+        generalizability=generalizability(values),
+        top_order=top,
+        told_apart=told_apart,
         uncertain=uncertain,
-        notes=(*qrels.notes, *scores.notes, *left_out.notes, *notes),
+        notes=(*qrels.notes, *scores.notes, *left_out.notes, *_describe_copies(top),
+               *latest_notes, *judge_notes, *panel_notes),
         seed=seed,
         version=version("venire"),
+    )  # fmt: skip
+
+
+def _check(runs: Runs, depth: int, permutations: int) -> None:
+    """Refuse settings outside their range, and fewer than two runs."""
+    for name, value in (("depth", depth), ("permutations", permutations)):
+        if value < 1:
+            raise BadSetting(f"must be >= 1 (got {value})", argument=name, value=value)
+    if runs.frame["run_id"].n_unique() < 2:
+        raise BadSetting("a ranking to trust has at least two runs")
+
+
+def _substitute(
+    table: RankTable, grades: Longs, panels: Sequence[Panel], measure: Measure, topics: str
+) -> tuple[Substitution, ...]:
+    """Return the ranking under every panel that has one grade per pair."""
+    return tuple(
+        substitute(table, grades, panel.grades, measure, assessor=panel.name, topics=topics)
+        for panel in panels
+        if panel.grades.ndim == 1 and ((grades >= 0) & (panel.grades >= 0)).any()
     )
+
+
+def _withdraw(risk: Risk) -> Risk:
+    """Return the risk without a light that rests on relevant documents, where there are none."""
+    if risk.light in (RED, NOT_CHECKED):
+        return risk
+    return replace(
+        risk, light=NOT_CHECKED, number=None, reason=NO_RELEVANT, next_step="judge more documents"
+    )
+
+
+def _describe_copies(top: TopOrder) -> list[str]:
+    """Return the note on runs that count as copies."""
+    if not top.copies:
+        return []
+    pairs = ", ".join(f"{copy} as {original}" for copy, original in top.copies[:5])
+    others = f" and {len(top.copies) - 5} more" if len(top.copies) > 5 else ""
+    return [
+        f"{express(len(top.copies), 'run')} scored as another on every topic, within "
+        f"{COPY_DISTANCE} (root mean square), and count once in the verdict: {pairs}{others}"
+    ]
 
 
 def _audit_judges(
@@ -246,23 +313,32 @@ def _count_ungraded(lists: Lists, qrels: Qrels, depth: int) -> int:
     return pool.join(judged, on=PAIR, how="anti").height
 
 
+def _keep_latest(judgments: Judgments | None) -> tuple[Judgments | None, list[str]]:
+    """Return the last label that each annotator gave to each pair, and notes."""
+    if judgments is None:
+        return None, []
+    labels = judgments.frame["label"]
+    if not (labels == labels.round()).all():
+        raise DataError("grades of the judgments must be whole numbers, as those of the qrels are")
+    last = judgments.frame.unique([*PAIR, "annotator_id"], keep="last", maintain_order=True)
+    notes = list(judgments.notes)
+    left_out = judgments.frame.height - last.height
+    if left_out:
+        notes.append(
+            f"{express(left_out, 'earlier judgment')} of a pair by the same annotator left out: "
+            "the last counts"
+        )
+    return Judgments(last, judgments.scale), notes
+
+
 def _select_judges(
     table: RankTable, grades: Longs, judgments: Judgments | None
 ) -> tuple[list[tuple[str, Longs]], list[str]]:
     """Return the grades of the annotators with most pairs of the qrels [P], and notes."""
     if judgments is None:
         return [], []
-    labels = judgments.frame["label"]
-    if not (labels == labels.round()).all():
-        raise DataError("grades of the judgments must be whole numbers, as those of the qrels are")
-    frame = judgments.frame.select(*PAIR, "annotator_id", pl.col("label").cast(pl.Int64))
-    last = frame.unique([*PAIR, "annotator_id"], keep="last", maintain_order=True)
-    notes = list(judgments.notes)
-    if last.height < frame.height:
-        notes.append(
-            f"{express(frame.height - last.height, 'earlier judgment')} of a pair by the same "
-            "annotator left out: the last counts"
-        )
+    last = judgments.frame.select(*PAIR, "annotator_id", pl.col("label").cast(pl.Int64))
+    notes = []
     judged = table.pairs.filter(pl.Series((grades != ABSENT) & (grades >= 0)))
     # In common and on the scale: a negative label is no grade.
     common = last.filter(pl.col("label") >= 0).join(judged, on=PAIR, how="semi")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -33,8 +34,8 @@ class UncertainGrades:
         ``high`` of 95% of the draws, and ``beats_next``: the share of draws in which the run is
         ahead of the next, a tie being half.
     taus : float64 [D]
-        Kendall's tau-b between the order by the likeliest grades and that of each draw; draws in
-        which it is undefined are left out.
+        Kendall's tau-b between the order of the compared systems by the likeliest grades and that
+        of each draw; draws in which it is undefined are left out.
     unsure : int
         Pairs whose likeliest grade has a probability below ``SURE``.
     draws, seed : int
@@ -65,6 +66,7 @@ def rank_drawn_grades(
     seed: int = 0,
     topics: str = "qrels",
     ties: str = "trec",
+    systems: Sequence[str] | None = None,
 ) -> UncertainGrades:
     """Rank runs under qrels drawn again and again from the grades' probabilities.
 
@@ -80,6 +82,8 @@ def rank_drawn_grades(
     draws, seed : int
     topics, ties : str
         As for :func:`venire.evaluation.score.score_runs`.
+    systems : sequence of str, optional
+        Runs whose order is compared; all by default.
 
     Examples
     --------
@@ -99,7 +103,8 @@ def rank_drawn_grades(
     settled = Qrels.of(uncertain.pairs.with_columns(pl.Series("relevance", likeliest)))
     scores = score_runs(settled, runs, [measure], topics=topics, ties=ties)
     score = scores.mean[0]
-    taus = [tau_b(score, draw) for draw in drawn.values[:, 0]]
+    compared = [scores.runs.index(name) for name in systems or scores.runs]
+    taus = [tau_b(score[compared], draw[compared]) for draw in drawn.values[:, 0]]
     low, high = drawn.interval()
     order = np.argsort(-score, kind="stable")
     names = [scores.runs[run] for run in order]

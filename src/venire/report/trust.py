@@ -9,14 +9,20 @@ from typing import Any
 import polars as pl
 
 from venire.reliability.favoured_system import Audit
+from venire.reliability.panels import PanelComparison
 from venire.reliability.summary import Trust
 from venire.reliability.uncertain_grades import UncertainGrades
 from venire.reliability.verdict import AMBER, GREEN, NOT_CHECKED, RED
-from venire.report.page import Page, plain
+from venire.report.page import COLOURS, Page, plain
 from venire.stats.rank_correlation import rank_scores
 
 LINES = 60
 """Most runs in the plot of ranks; past it lines cannot be told apart."""
+GREY = "#c9ced4"
+NAMED = len(COLOURS)
+"""Runs that move most: they have a colour and a name of their own, the others are grey."""
+MOST_ROWS = 40
+"""Rows of a table of runs on the page; all are in the files."""
 WORDS = {
     GREEN: "Green: no sign of it",
     AMBER: "Amber: look closer",
@@ -29,8 +35,8 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
     """Write a trust report; return the files.
 
     ``verdict``, ``scores``, ``unjudged``, ``leave_one_out``, ``depths`` and, with judgments,
-    ``substitution``, ``ranks`` and ``favoured``, and with a posterior ``uncertain``, as .csv, and
-    ``report.html``.
+    ``panels``, ``substitution``, ``ranks`` and ``favoured``, with a posterior ``uncertain``, and
+    where pairs should be judged ``pairs_to_judge``, as .csv, and ``report.html``.
     """
     text = ("verdict", "what", "reason", "next_step")
     verdict = pl.DataFrame(
@@ -44,6 +50,12 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
         "leave_one_out": result.leave_one_out.frame,
         "depths": result.depths,
     }
+    if result.to_judge.height:
+        tables["pairs_to_judge"] = result.to_judge
+    if result.panels:
+        tables["panels"] = pl.DataFrame(
+            [comparison.row for comparison in result.panels], infer_schema_length=None
+        )
     if result.substitutions:
         tables["substitution"] = pl.DataFrame(
             _substitution_rows(result), schema_overrides={"tau": pl.Float64, "tau_ap": pl.Float64}
@@ -64,35 +76,43 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
 def trust_page(result: Trust) -> Page:
     """Return the page."""
     page = Page("How far this ranking can be trusted")
-    page.lead(_sentence(result))
+    _add_decision(page, result)
+    page.heading("Why")
     page.verdict(
         [
             {
                 "light": risk.light,
                 "verdict": WORDS[risk.light],
                 "risk": risk.name,
-                "number": risk.number,
-                "the number is the": risk.what,
                 "reason": risk.reason,
                 "next": risk.next_step,
             }
             for risk in result.risks
         ]
     )
+    _add_scores(page, result)
     _ranks(page, result)
     _depths(page, result)
     page.heading(f"Unjudged in the first {result.unjudged.depth}")
     page.text("A document that nobody judged counts as not relevant.")
-    page.table(result.unjudged.frame.to_dicts())
+    page.table(result.unjudged.frame.to_dicts(), most=MOST_ROWS)
     page.heading("Left out of the pool")
     page.text(
         f"Each run, or its group, left out of the depth-{result.leave_one_out.depth} pool: the "
         "documents that only it brought become unjudged, and all runs are scored again."
     )
-    page.table(result.leave_one_out.frame.to_dicts(), digits=4)
-    if result.substitutions:
-        page.heading("Another assessor's grades for the same pairs")
-        page.table(_substitution_rows(result))
+    columns = ["run_id", "places_lost", "rank", "rank_without", "score", "score_without"]
+    columns += ["change", "unique", "unique_relevant", "rank_alone", "group"]
+    page.table(result.leave_one_out.frame.select(columns).to_dicts(), digits=4, most=MOST_ROWS)
+    if result.panels:
+        page.heading("Would other assessors order the runs differently?")
+        page.text(
+            "p: probability that two panels which prefer the same runs differ as much on these "
+            "pairs, corrected for the number of panels; below .05 a panel differs. told apart: "
+            "swapped pairs of runs that the topics of the qrels tell apart. by chance: swaps "
+            "between two equal panels. A panel with few topics is seldom found to differ."
+        )
+        page.table([_describe_panel(comparison) for comparison in result.panels])
     if result.audits:
         page.heading("Does a judge favour a system?")
         page.text(
@@ -104,9 +124,62 @@ def trust_page(result: Trust) -> Page:
         page.table([_describe_audit(audit) for audit in result.audits])
     if result.uncertain is not None:
         _uncertain(page, result.uncertain)
+    page.heading("For statisticians")
+    page.table(
+        [
+            {"risk": risk.name, "number": risk.number, "the number is the": risk.what}
+            for risk in result.risks
+        ]
+    )
+    relative = result.generalizability.relative()
+    if relative is not None:
+        page.text(
+            f"E rho^2, the share of the variance of mean scores that is of runs: {relative:.4f}. "
+            "It rises with every run that is much worse, and decides nothing."
+        )
     page.heading("Notes")
     page.notes(result.notes)
     return page
+
+
+def _add_decision(page: Page, result: Trust) -> None:
+    """Add the decision, what holds, and what to do next."""
+    page.lead(result.decision.sentence)
+    page.text(result.decision.holds)
+    if result.decision.steps:
+        page.heading("What to do next")
+        page.notes([f"{step[0].upper()}{step[1:]}." for step in result.decision.steps])
+    if result.to_judge.height:
+        page.text(
+            f"Pairs to judge: {result.to_judge.height:,}, in pairs_to_judge.csv; those that most "
+            "of the compared runs rank high first:"
+        )
+        page.table(result.to_judge.head(10).to_dicts(), digits=1)
+
+
+def _add_scores(page: Page, result: Trust) -> None:
+    """Add the runs by score, and how many others each is clearly better than."""
+    worse = result.told_apart.count_worse()
+    measure = str(result.leave_one_out.measure)
+    copies = dict(result.told_apart.copies)
+    page.heading("The order, and what is certain of it")
+    page.text(
+        "Clearly better than: number of different runs that are worse by more than chance "
+        "explains. Runs that score alike on every topic count once. Close to the first: the run "
+        "is not clearly below a group of first runs, so the verdict rests on it."
+    )
+    frame = result.scores.frame.sort(measure, "run_id", descending=[True, False])
+    rows = []
+    for run, score in frame.select("run_id", measure).iter_rows():
+        rows.append(
+            {
+                "run_id": run,
+                measure: score,
+                "clearly better than": worse.get(run, f"scores like {copies.get(run)}"),
+                "close to the first": copies.get(run, run) in result.top_order.top,
+            }
+        )
+    page.table(rows, digits=4, most=MOST_ROWS)
 
 
 def _depths(page: Page, result: Trust) -> None:
@@ -174,20 +247,20 @@ def _uncertain(page: Page, uncertain: UncertainGrades) -> None:
     page.plot(figure, rows, caption=caption)
 
 
-def _sentence(result: Trust) -> str:
-    lights = [risk.light for risk in result.risks]
-    parts = []
-    for light, words in ((RED, "red"), (AMBER, "amber"), (NOT_CHECKED, "not checked")):
-        names = [risk.name for risk in result.risks if risk.light == light]
-        if names:
-            parts.append(f"{words}: {', '.join(names)}")
-    if not parts:
-        return f"All {len(lights)} risks are green."
-    return f"{lights.count(GREEN)} of {len(lights)} risks are green; {'; '.join(parts)}."
-
-
 def _substitution_rows(result: Trust) -> list[dict[str, Any]]:
     return [substitution.row for substitution in result.substitutions]
+
+
+def _describe_panel(comparison: PanelComparison) -> dict[str, Any]:
+    row = comparison.row
+    columns = {
+        "panel": "panel", "p": "p_corrected", "told apart": "told_apart_swapped",
+        "swapped": "systems_swapped", "by chance": "chance_swapped", "at most": "chance_swapped_95",
+        "pairs of runs": "system_pairs", "topics": "topics", "pairs": "pairs",
+        "leniency": "leniency",
+    }  # fmt: skip
+    shown = {name: row[column] for name, column in columns.items()}
+    return shown | {"not tested": comparison.reason or ""}
 
 
 def _describe_audit(audit: Audit) -> dict[str, Any]:
@@ -237,19 +310,27 @@ def _ranks(page: Page, result: Trust) -> None:
         moved = [(row["run_id"], row["rank"], row["rank_without"]) for row in frame.to_dicts()]
         caption = "Place of each run with its own documents in the pool, and left out."
     rows = [{"run_id": run, axis[0]: before, axis[1]: after} for run, before, after in moved]
+    visible = rows[:LINES]
+    by_move = sorted(visible, key=lambda row: -abs(row[axis[0]] - row[axis[1]]))
+    named = [row for row in by_move[:NAMED] if row[axis[0]] != row[axis[1]]]
     figure = go.Figure()
-    for row in rows[:LINES]:
+    for row in sorted(visible, key=lambda row: row in named):
+        is_named = row in named
         figure.add_trace(
             go.Scatter(
                 x=[plain(name) for name in axis],
                 y=[row[name] for name in axis],
                 mode="lines+markers",
                 name=plain(row["run_id"]),
+                showlegend=is_named,
+                line={"color": COLOURS[named.index(row)] if is_named else GREY},
                 hovertemplate=f"{html.escape(str(row['run_id']))}<br>%{{x}}: %{{y}}<extra></extra>",
             )
         )
     figure.update_xaxes(type="category")
     figure.update_yaxes(title="place", range=[len(rows[:LINES]) + 0.5, 0.5])
-    figure.update_layout(showlegend=len(rows) <= 12)
+    figure.update_layout(showlegend=bool(named))
+    if len(named) < len(visible):
+        caption += f" The {len(named)} runs that move most are in colour." if named else ""
     cut = f" The first {LINES} of {len(rows)} runs." if len(rows) > LINES else ""
     page.plot(figure, rows, caption=caption + cut)

@@ -7,11 +7,12 @@ from venire.errors import BadSetting, DataError, NoOverlap
 from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import parse
 from venire.reliability import verdict
-from venire.reliability.discriminative_power import DiscriminativePower
 from venire.reliability.favoured_system import Audit, FavouredSystem
-from venire.reliability.generalizability import Generalizability
 from venire.reliability.leave_one_out import LeaveOneOut
+from venire.reliability.panels import PanelComparison
 from venire.reliability.summary import assess_ranking
+from venire.reliability.told_apart import ToldApart
+from venire.reliability.top_order import ONE_SYSTEM, TOO_FEW_TOPICS, TopOrder
 from venire.reliability.unjudged import Unjudged
 from venire.report.trust import trust_page, write_trust
 
@@ -51,26 +52,71 @@ def test_always_the_same_five_risks():
         assert found[name].reason == "no judgments by others were given"
 
 
-def test_the_same_grades_agree():
+def test_the_same_grades_do_not_differ():
     found = assess_ranking(QRELS, RUNS, judgments=judged(lambda query, doc, old: old))
-    assert (found["assessors disagree"].light, found["assessors disagree"].number) == ("green", 1.0)
-    assert found["judge favours a system"].light == "not checked"
-    assert "differ" in found["judge favours a system"].reason
-
-
-def test_an_assessor_who_turns_the_order_round():
-    other = judged(lambda query, doc, old: 2 if doc in "bd" else 0)
-    found = assess_ranking(QRELS, RUNS, judgments=other)
+    # 36 common pairs are too few for the test of panels.
     risk = found["assessors disagree"]
-    assert (risk.light, risk.number) == ("red", -1.0)
-    assert "1 of 1 pair of runs swap" in risk.reason
+    assert (risk.light, risk.number) == ("not checked", None)
+    assert risk.reason == "A1 judged 36 pairs of the qrels; 50 are needed"
+    assert found.substitutions[0].order.tau == 1.0
+
+
+def make_panel(p, *, told_apart=0, chance=1.0, topics=20, panel="A1", pairs=300, reason=None):
+    return PanelComparison(
+        panel=panel,
+        pairs=pairs,
+        topics=topics,
+        system_pairs=45,
+        leniency=0.0,
+        systems_swapped=8.0,
+        told_apart_swapped=told_apart,
+        aligned_swapped=7.0,
+        chance_swapped=chance / 2,
+        chance_swapped_95=chance,
+        p=p,
+        p_corrected=p,
+        exchanges=999,
+        reason=reason,
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "told_apart", "chance", "light"),
+    # Red needs both a small p and a swap of told-apart runs; green a test that could find some.
+    [(0.01, 2, 1, "red"), (0.01, 0, 1, "amber"), (0.2, 2, 1, "green"), (0.2, 0, 5, "amber")],
+)
+def test_panel_thresholds(p, told_apart, chance, light):
+    panel = make_panel(p, told_apart=told_apart, chance=chance)
+    risk = verdict.assess_assessors([panel], "", 40)
+    assert (risk.light, risk.number) == (light, p)
+    assert f"told apart by the 40 topics of the qrels: {told_apart} of them" in risk.reason
+    assert "A1 (20 topics)" in risk.reason
+
+
+def test_the_panel_that_swaps_told_apart_runs_is_named():
+    panels = [
+        make_panel(0.01, panel="all annotators together", topics=40),
+        make_panel(0.02, told_apart=3, panel="A4"),
+        make_panel(0.9, told_apart=9, panel="A5"),
+    ]
+    risk = verdict.assess_assessors(panels, "", 40)
+    assert (risk.light, risk.number) == ("red", 0.01)
+    assert risk.reason.startswith("under A4 (20 topics), 8 of 45 pairs of runs change order")
+    assert risk.next_step.startswith("leave out the grades of A4")
+
+
+def test_panels_of_few_topics_cannot_tell():
+    few = make_panel(None, topics=3, reason="judged 3 topics of the qrels; 6 are needed")
+    risk = verdict.assess_assessors([few], "", 40)
+    assert (risk.light, risk.number) == ("amber", None)
+    assert risk.reason == "A1 judged 3 topics of the qrels; 6 are needed"
 
 
 def test_annotators_with_few_pairs_are_counted():
     few = judged(lambda query, doc, old: old)
     few = Judgments(few.frame.head(5), few.scale)
     found = assess_ranking(QRELS, RUNS, judgments=few)
-    assert found["assessors disagree"].reason == "no annotator judged 20 pairs of the qrels"
+    assert found["assessors disagree"].reason == "A1 judged 5 pairs of the qrels; 50 are needed"
     assert "1 annotator with fewer than 20 pairs of the qrels: not checked" in found.notes
 
 
@@ -83,7 +129,7 @@ def test_what_to_judge_next_is_counted():
 
 
 def left(lost, *, leaders=()):
-    row = {"run_id": "r", "score": 0.5, "score_without": 0.4, "places_lost": lost}
+    row = {"run_id": "r", "group": "r", "score": 0.5, "score_without": 0.4, "places_lost": lost}
     return LeaveOneOut(pl.DataFrame([row]), parse("AP"), 10, leaders)
 
 
@@ -93,11 +139,12 @@ def left(lost, *, leaders=()):
     [(0, 12, "green"), (1, 12, "green"), (2, 12, "amber"), (3, 13, "red"), (1, 2, "green")],
 )
 def test_pool_thresholds(lost, runs, light):
-    assert verdict.assess_pool(left(lost), runs, 7).light == light
+    compared = [f"r{number}" for number in range(1, runs)]
+    assert verdict.assess_pool(left(lost), ["r", *compared], 7).light == light
 
 
 def test_another_leader_is_amber():
-    risk = verdict.assess_pool(left(1, leaders=("r",)), 12, 7)
+    risk = verdict.assess_pool(left(1, leaders=("r",)), ["r", "s"], 7)
     assert risk.light == "amber"
     assert risk.next_step == "judge to depth 20: 7 pairs more"
 
@@ -107,7 +154,20 @@ def test_another_leader_is_amber():
 )
 def test_outsider_thresholds(share, light):
     shares = Unjudged(pl.DataFrame({"run_id": ["r"], "unjudged": [share]}), 10)
-    assert verdict.assess_unjudged(shares, 1).light == light
+    assert verdict.assess_unjudged(shares, 1, {"r": 0.3}, ["r"]).light == light
+
+
+@pytest.mark.parametrize(
+    ("score", "share", "light"),
+    # .2 / (1 - .4) reaches the last compared run's .3; .1 / (1 - .4) does not. Of a run with no
+    # judged document nothing is known.
+    [(0.2, 0.4, "red"), (0.1, 0.4, "green"), (0.0, 0.95, "green")],
+)
+def test_a_run_below_the_compared_ones_counts_where_it_could_reach_them(score, share, light):
+    shares = Unjudged(pl.DataFrame({"run_id": ["x", "r"], "unjudged": [share, 0.0]}), 10)
+    risk = verdict.assess_unjudged(shares, 1, {"r": 0.3, "x": score}, ["r"])
+    assert risk.light == light
+    assert ("not rated" in risk.reason) == (share > 0.9)
 
 
 def audit(name, p, pairs, *, mirror=1.0):
@@ -143,24 +203,66 @@ def test_a_finding_both_ways_is_amber_at_most():
     assert "J2" in worse.reason
 
 
-@pytest.mark.parametrize(("residual", "light"), [(0.5, "green"), (2.0, "amber"), (9.0, "red")])
-def test_topic_thresholds(residual, light):
-    # System variance 1 and ten topics: E rho^2 = 1 / (1 + residual / 10).
-    risk = verdict.assess_topics(Generalizability(5, 10, 1.0, 0.0, residual), None)
-    assert risk.light == light
-    assert risk.number == pytest.approx(1 / (1 + residual / 10))
+def make_order(tau, *, reason=None, topics=40, needed=100):
+    return TopOrder(
+        tau=tau,
+        half_tau=tau,
+        first_repeats=0.5,
+        top=("a", "b", "c"),
+        k=3,
+        copies=(),
+        topics=topics,
+        topics_needed=needed,
+        difference_needed=0.0312,
+        target=0.9,
+        reason=reason,
+    )
+
+
+APART = ToldApart(("a", "b", "c"), np.array([True, True, False]), (), 40)
+NONE_APART = ToldApart(("a", "b", "c"), np.zeros(3, dtype=bool), (), 40)
+
+
+@pytest.mark.parametrize(("tau", "light"), [(0.9, "green"), (0.89, "amber"), (0.69, "red")])
+def test_topic_thresholds(tau, light):
+    risk = verdict.assess_topics(make_order(tau), APART, "AP")
+    assert (risk.light, risk.number) == (light, tau)
+    assert "40 topics tell 2 of 3 pairs of runs apart" in risk.reason
 
 
 def test_topics_that_tell_nothing_apart_are_not_green():
-    power = DiscriminativePower(0, 1, 0.0, 0.05, ())
-    risk = verdict.assess_topics(Generalizability(2, 5, 1.0, 0.0, 0.0), power)
-    assert (risk.light, risk.number, risk.next_step) == ("amber", 1.0, "add topics")
+    assert verdict.assess_topics(make_order(1.0), NONE_APART, "AP").light == "amber"
 
 
-def test_topics_to_add():
-    # .95/.05 * 2 = 38 topics are needed, ten are there.
-    risk = verdict.assess_topics(Generalizability(5, 10, 1.0, 0.0, 2.0), None)
-    assert risk.next_step == "add 28 topics for 0.95"
+def test_what_to_claim_and_topics_to_use():
+    # (1 - .6) / 2 of the pairs change order.
+    risk = verdict.assess_topics(make_order(0.6), APART, "AP")
+    assert "about 20% of the pairs of the first 3 runs" in risk.reason
+    assert (
+        risk.next_step
+        == "claim only differences of about 0.031 AP or more, or use about 100 topics"
+    )
+
+
+def test_too_few_topics_are_red_and_equal_runs_are_not_checked():
+    few = verdict.assess_topics(make_order(None, reason=TOO_FEW_TOPICS, topics=1), APART, "AP")
+    assert (few.light, few.number) == ("red", None)
+    assert few.reason == "1 topic, too few to tell any order"
+    equal = verdict.assess_topics(make_order(None, reason=ONE_SYSTEM), APART, "AP")
+    assert equal.light == "not checked"
+
+
+def test_one_topic_and_no_relevant_document():
+    # The case trust-one-topic: red for the topics; no green where nothing is relevant.
+    runs = Runs(RUNS.frame.filter(pl.col("query_id") == "q0"))
+    qrels = Qrels(QRELS.frame.filter(pl.col("query_id") == "q0"))
+    assert assess_ranking(qrels, runs)["too few topics"].light == "red"
+    zero = Qrels(qrels.frame.with_columns(pl.lit(0).alias("relevance")))
+    found = assess_ranking(zero, runs)
+    assert {risk.light for risk in found.risks} == {"red", "not checked"}
+    assert found["pool too shallow"].reason == verdict.NO_RELEVANT
+    assert found["outsiders underrated"].light == "not checked"
+    assert found.decision.answer == "no"
 
 
 def test_the_folder_and_the_page(tmp_path):
@@ -169,12 +271,15 @@ def test_the_folder_and_the_page(tmp_path):
     names = {path.name for path in write_trust(found, tmp_path)}
     assert names == {
         "verdict.csv", "scores.csv", "unjudged.csv", "leave_one_out.csv", "substitution.csv",
-        "depths.csv", "ranks.csv", "favoured.csv", "report.html",
+        "depths.csv", "ranks.csv", "favoured.csv", "report.html", "panels.csv",
     }  # fmt: skip
     page = (tmp_path / "report.html").read_text()
     assert "<td>Red: the order may not hold</td>" in page
     assert "<b>A1" not in page.split("<body>")[1].replace("\\u003cb\\u003eA1", "")
+    assert page.index(found.decision.holds) < page.index("pool too shallow")
     assert page.index("pool too shallow") < page.index("How the ranking changes")
+    # The first screen has no term of statistics.
+    assert "E rho^2" not in page[: page.index("How the ranking changes")]
 
 
 def test_the_page_without_judgments():

@@ -39,10 +39,12 @@ def emit(
     output: str | None = None,
     digits: int = 4,
     sections: Mapping[str, Any] | None = None,
+    lead: Sequence[str] = (),
 ) -> None:
     """Print rows, or write them to a file; notes follow a table on standard error.
 
-    ``sections`` are further parts of the JSON document, by name.
+    ``sections`` are further parts of the JSON document, by name. ``lead`` are lines above a
+    table: the decision.
     """
     if form == "json":
         document = {
@@ -57,7 +59,8 @@ def emit(
     elif form == "csv":
         text = _csv(rows)
     else:
-        text = _table(rows, digits)
+        text = "".join(f"{line}\n" for line in lead) + ("\n" if lead else "")
+        text += _table(rows, digits)
     if output is None or output == "-":
         click.echo(text, nl=False)
     else:
