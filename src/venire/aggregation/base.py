@@ -17,6 +17,9 @@ from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.schema import PAIR, number_text
 
+LEAST_SHARE = 1e-6
+"""Smallest weight of a grade in the balanced prior: no grade is impossible."""
+
 
 class Aggregator(Protocol):
     """A model: its settings are a frozen dataclass, and ``fit`` returns a posterior."""
@@ -92,21 +95,57 @@ def find_known_grades(judgments: Judgments, gold: Qrels | None) -> tuple[Shorts,
 
 
 def declare_grade_prior(default: str) -> Any:
-    """Return the field of the setting ``grade_prior``, see :func:`parse_grade_prior`."""
+    """Return the field of the setting ``grade_prior``, see :func:`find_grade_prior`."""
     return setting(
         default,
-        words="Prior of the grades: uniform, learnt, or the probabilities of the grades, lowest "
-        "grade first, separated by commas, for example 0.5,0.3,0.2.",
+        words="Prior of the grades. balanced: equal for the grades that annotators use, near 0 "
+        "for a grade that they hardly use; uniform: equal for all grades; learnt; or the "
+        "probabilities of the grades, lowest grade first, separated by commas, for example "
+        "0.5,0.3,0.2.",
     )
 
 
-def parse_grade_prior(text: str, size: int | None) -> Floats | None:
+def balance_grades(judgments: Judgments) -> Floats:
+    r"""Return the balanced prior of the grades [K].
+
+    .. math:: p_k \propto \frac{s_k^2}{s_k^2 + h^2}, \qquad h = \frac{1}{4 K}
+
+    with :math:`s_k` the share of label k, averaged over the items. It is nearly uniform while
+    annotators use all grades. Where nearly all labels are equal, a uniform prior would
+    contradict them: the likelihood of a fit gains log 2 per item by calling half of them another
+    grade, which unanimous annotators who all err would explain as well.
+    """
+    from venire.aggregation.kernels.counts import count_votes
+
+    codes, size = judgments.codes, judgments.scale.size
+    if not codes.n_items:
+        return np.full(size, 1.0 / size)
+    shares = count_votes(codes.indptr, codes.label, size) / codes.per_item[:, None]
+    square = np.mean(shares, axis=0) ** 2
+    weight = square / (square + 1.0 / (4.0 * size) ** 2) + LEAST_SHARE
+    prior: Floats = weight / weight.sum()
+    return prior
+
+
+def find_grade_prior(text: str, judgments: Judgments) -> Floats | None:
     """Return the grade prior [K] that a setting names; None where it is learnt.
+
+    Raises
+    ------
+    BadSetting
+    """
+    if text == "balanced":
+        return balance_grades(judgments)
+    return parse_grade_prior(text, judgments.scale.size)
+
+
+def parse_grade_prior(text: str, size: int | None) -> Floats | None:
+    """Return the grade prior [K] that a setting names; None where it depends on the judgments.
 
     Parameters
     ----------
     text : str
-        ``"learnt"``, ``"uniform"``, or one number per grade, separated by commas.
+        ``"balanced"``, ``"learnt"``, ``"uniform"``, or one number per grade, separated by commas.
     size : int or None
         K; None only checks the text.
 
@@ -114,7 +153,7 @@ def parse_grade_prior(text: str, size: int | None) -> Floats | None:
     ------
     BadSetting
     """
-    if text == "learnt":
+    if text in ("balanced", "learnt"):
         return None
     if text == "uniform":
         return np.full(size or 1, 1.0 / (size or 1))
@@ -122,7 +161,8 @@ def parse_grade_prior(text: str, size: int | None) -> Floats | None:
         weights = np.array([float(part) for part in text.split(",")])
     except ValueError:
         raise BadSetting(
-            f"must be learnt, uniform or one number per grade such as 0.5,0.3,0.2 (got {text!r})",
+            "must be balanced, learnt, uniform or one number per grade such as 0.5,0.3,0.2 "
+            f"(got {text!r})",
             argument="grade_prior",
             value=text,
         ) from None

@@ -12,6 +12,7 @@ from venire.aggregation import base, loop
 from venire.aggregation.dawid_skene import Problem, continue_state, declare_strength
 from venire.aggregation.posterior import Posterior, build_bounds
 from venire.aggregation.result import build_posterior, describe_fits
+from venire.aggregation.unchecked import assume_grades, describe_unchecked, find_unchecked
 from venire.arrays import Floats
 from venire.engine import Engine
 from venire.progress import Progress, silent
@@ -83,6 +84,10 @@ class BinaryDecomposition(loop.IterativeModel):
             fit = loop.run(problem, state, self, engine=engine, progress=progress, task=task)
             fits.append(fit)
             above[:, k] = problem.infer(fit.state)[:, 1]
+        unchecked = find_unchecked(codes, known)
+        grades = assume_grades(codes.label[codes.indptr[unchecked]], scale.size)
+        above[unchecked] = 1.0 - np.cumsum(grades, axis=1)[:, :-1]
+        notes = (*notes, *describe_unchecked(unchecked.size))
         return self._build(judgments, fits, above, seed, notes)
 
     def _build(

@@ -36,7 +36,11 @@ def describe_weights(
     """Return notes on the weights of the members and on the calibration."""
     if calibration is None:
         why = "no known grades" if gold is None else f"{known} known grades, fewer than {FEWEST}"
-        return [f"equal weights; NOT calibrated: {why}"]
+        parts = [f"{name} {w:.2f}" for name, w in zip(names, weights.weight, strict=True)]
+        return [
+            "weights by how well each member foretells annotators it never saw: "
+            f"{', '.join(parts)}; NOT calibrated: {why}"
+        ]
     parts = [
         f"{name} {w:.2f} ({a:.2f} + {b:.2f} x)"
         for name, w, a, b in zip(names, *weights, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,6 +13,12 @@ import polars as pl
 from venire.aggregation import base, loop
 from venire.aggregation.posterior import Posterior
 from venire.aggregation.result import build_posterior
+from venire.aggregation.unchecked import (
+    assume_grades,
+    describe_unchecked,
+    find_unchecked,
+    ordinal_centre,
+)
 from venire.arrays import Floats, Ints, Longs, Shorts
 from venire.engine import Engine
 from venire.progress import Progress, silent
@@ -19,8 +26,8 @@ from venire.settings import setting
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 
-HALF = 0.5
-"""In the ordinal prior, a label one grade further away is half as likely."""
+FEW = 3.0
+"""Judgments of an annotator from which the prior ``uniform-when-many`` is nearer to uniform."""
 FLOOR = 1e-12
 """Smallest probability, so that every item keeps a possible grade."""
 
@@ -33,15 +40,7 @@ class State(NamedTuple):
     prior: Floats
     """p [K]: P(grade)."""
     centre: Floats
-    """phi [label, grade]: mean of the Dirichlet prior of theta."""
-
-
-def ordinal_centre(size: int) -> Floats:
-    """Return phi [label, grade] in which each grade further away is half as likely."""
-    gap = np.abs(np.arange(size)[:, None] - np.arange(size)[None, :])
-    weight: Floats = HALF**gap
-    matrix: Floats = weight / weight.sum(axis=0)
-    return matrix
+    """phi [label, grade] or [N, label, grade]: mean of the Dirichlet prior of theta."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,11 @@ class Problem:
     def blocks(self) -> Longs:
         """Judgments before each item."""
         return self.indptr
+
+    @cached_property
+    def judgments_per_annotator(self) -> Longs:
+        """Number of judgments of each annotator [N]."""
+        return np.bincount(self.annotator, minlength=self.n_annotators)
 
     @property
     def kernel(self) -> Any:
@@ -129,9 +133,12 @@ class Problem:
         return State(confusion, np.maximum(prior, FLOOR), centre)
 
     def find_centre(self, counts: Floats) -> Floats:
-        """Return phi [label, grade], the mean of the Dirichlet prior."""
+        """Return phi [label, grade] or [N, label, grade], the mean of the Dirichlet prior."""
         if self.towards == "ordinal":
             return ordinal_centre(self.size)
+        if self.towards == "uniform-when-many":
+            few = FEW / (FEW + self.judgments_per_annotator[:, None, None])
+            return few * ordinal_centre(self.size) + (1.0 - few) / self.size
         if self.towards == "pooled":
             # One more judgment of each grade, so that an unseen grade has a column too.
             pooled = counts.sum(axis=0) + 1.0 / self.size
@@ -159,6 +166,17 @@ def declare_strength(default: float) -> Any:
     )
 
 
+def declare_towards(default: str) -> Any:
+    """Return the field of the setting ``towards``."""
+    return setting(
+        default,
+        words="Labels of these judgments. uniform: all labels equally often; pooled: as all "
+        "annotators together label; ordinal: each grade further away half as often; "
+        "uniform-when-many: uniform for annotators with many judgments, ordinal for those with few.",
+        choices=("uniform", "pooled", "ordinal", "uniform-when-many"),
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class DawidSkene(loop.IterativeModel):
     r"""Dawid-Skene by expectation maximisation.
@@ -180,12 +198,7 @@ class DawidSkene(loop.IterativeModel):
     """
 
     strength: float = declare_strength(0.0)
-    towards: str = setting(
-        "uniform",
-        words="Labels of these judgments. uniform: all labels equally often; pooled: as all "
-        "annotators together label; ordinal: each grade further away half as often.",
-        choices=("uniform", "pooled", "ordinal"),
-    )
+    towards: str = declare_towards("uniform")
     grade_prior: str = base.declare_grade_prior("learnt")
     tolerance: float = loop.declare_tolerance(0.01, "log-likelihood (with the prior)")
     max_iterations: int = loop.declare_max_iterations()
@@ -224,21 +237,26 @@ class DawidSkene(loop.IterativeModel):
             judgments.scale.size,
             self.strength,
             self.towards,
-            base.parse_grade_prior(self.grade_prior, judgments.scale.size),
+            base.find_grade_prior(self.grade_prior, judgments),
         )
         state = problem.begin()
         if start is not None:
             state = continue_state(state, start.state, codes.annotators)
         loop.announce_compilation(problem.kernel, progress)
         fit = loop.run(problem, state, self, engine=engine, progress=progress)
+        grades = problem.infer(fit.state)
+        unchecked = find_unchecked(codes, known)
+        grades[unchecked] = assume_grades(
+            codes.label[codes.indptr[unchecked]], judgments.scale.size
+        )
         return build_posterior(
             self,
             judgments,
             seed=seed,
-            probabilities=problem.infer(fit.state),
+            probabilities=grades,
             prior=fit.state.prior,
             fits=[fit],
-            notes=notes,
+            notes=(*notes, *describe_unchecked(unchecked.size)),
             state={"state": fit.state, "annotators": codes.annotators},
         )
 
@@ -249,4 +267,4 @@ def continue_state(state: State, earlier: dict[str, Any], annotators: pl.Series)
     new, old = base.align_annotators(annotators, earlier["annotators"])
     confusion = state.confusion.copy()
     confusion[new] = before.confusion[old]
-    return State(confusion, before.prior, before.centre)
+    return State(confusion, before.prior, state.centre)

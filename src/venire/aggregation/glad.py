@@ -193,7 +193,7 @@ class Glad(loop.IterativeModel):
         average_ease = float(np.exp(self.prior_log_beta))
         right = 1.0 / (1.0 + np.exp(-state.alpha * average_ease))
         by_chance = 1.0 / judgments.scale.size
-        spam = np.clip((1.0 - right) / max(1.0 - by_chance, FLOOR), 0.0, 1.0)
+        guessing = np.clip((1.0 - right) / max(1.0 - by_chance, FLOOR), 0.0, 1.0)
         return build_posterior(
             self,
             judgments,
@@ -203,8 +203,8 @@ class Glad(loop.IterativeModel):
                 codes,
                 expertise=right,
                 expertise_sd=beta_sd(right, codes.per_annotator),
-                spamminess=spam,
-                spamminess_sd=beta_sd(spam, codes.per_annotator),
+                guessing=guessing,
+                guessing_sd=beta_sd(guessing, codes.per_annotator),
                 ability=state.alpha,
             ),
             difficulty=build_difficulty(codes, np.exp(state.log_beta)),

@@ -59,6 +59,8 @@ class Posterior:
     calibration : mapping or None
         The correction by known grades; None without one, then the scale and the
         probabilities are those of the model.
+    weights : mapping or None
+        Only of a committee: the weight of each member without known grades.
     state : object
         The state from which ``start=`` continues.
     """
@@ -77,6 +79,7 @@ class Posterior:
     restart: int = 0
     notes: tuple[str, ...] = ()
     calibration: Mapping[str, Any] | None = None
+    weights: Mapping[str, float] | None = None
     state: Any = None
     version: str = field(default_factory=lambda: version("venire"))
 

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from venire.aggregation.base import declare_grade_prior
-from venire.aggregation.dawid_skene import DawidSkene, declare_strength
+from venire.aggregation.dawid_skene import DawidSkene, declare_strength, declare_towards
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegularisedDawidSkene(DawidSkene):
-    r"""Dawid-Skene with a Dirichlet prior and a fixed grade prior.
+    r"""Dawid-Skene with a Dirichlet prior and a balanced grade prior.
 
-    .. math:: \theta_{nk\cdot} \sim \mathrm{Dirichlet}(1 + s\,\phi_{k\cdot}), \qquad
-        P(z_m = k) = 1 / K
+    .. math:: \theta_{nk\cdot} \sim \mathrm{Dirichlet}(1 + s\,\phi_{nk\cdot})
 
     The most probable :math:`\theta` after adding s judgments of each grade, spread over the
     labels by :math:`\phi`. The settings are those of :class:`DawidSkene` with other defaults.
     These matter more than the choice among most models: maximum likelihood is overconfident
-    about annotators with few judgments, and a learnt grade prior amplifies that.
+    about annotators with few judgments, and a learnt grade prior amplifies that. Labels of
+    annotators with few judgments would say nothing if :math:`\phi` were uniform for them too.
 
     Source: Dawid and Skene (1979) with a conjugate prior, as in Kim and Ghahramani,
     "Bayesian classifier combination" (AISTATS 2012).
@@ -35,5 +35,6 @@ class RegularisedDawidSkene(DawidSkene):
     """
 
     strength: float = declare_strength(12.0)
-    grade_prior: str = declare_grade_prior("uniform")
+    towards: str = declare_towards("uniform-when-many")
+    grade_prior: str = declare_grade_prior("balanced")
     name: ClassVar[str] = "regularised-dawid-skene"

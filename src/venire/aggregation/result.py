@@ -216,11 +216,11 @@ def describe_confusion(codes: JudgmentCodes, matrix: Floats, prior: Floats) -> d
     """Return what the confusion matrix of an annotator says, with its uncertainty.
 
     ``expertise``: the probability that a label is right, sum_k p_k P(k | k); its sd is that
-    of as many trials as there are judgments. ``spamminess``: 1 minus the spammer score of
-    Raykar and Yu, "Eliminating spammers and ranking annotators" (JMLR 2012), the mean
-    squared distance between the rows of the matrix, each pair of grades weighted by how
-    often both occur: 1 where the label does not depend on the grade, 0 for an annotator who
-    is always right. Grades that never occur have no weight.
+    of as many trials as there are judgments. ``spammer_score``: that of Raykar and Yu,
+    "Eliminating spammers and ranking annotators" (JMLR 2012), the mean squared distance between
+    the rows of the matrix, each pair of grades weighted by how often both occur: 0 where the
+    label does not depend on the grade, 1 for an annotator who is always right. Grades that never
+    occur have no weight. It is no probability: careful annotators who err by one grade have .3.
 
     Parameters
     ----------
@@ -241,8 +241,8 @@ def describe_confusion(codes: JudgmentCodes, matrix: Floats, prior: Floats) -> d
     return {
         "expertise": right,
         "expertise_sd": beta_sd(right, count),
-        "spamminess": 1.0 - score,
-        "spamminess_sd": beta_sd(np.clip(1.0 - score, 0.0, 1.0), count),
+        "spammer_score": score,
+        "spammer_score_sd": beta_sd(np.clip(score, 0.0, 1.0), count),
     }
 
 

@@ -12,6 +12,7 @@ from venire.aggregation.annotator_types.grid import (
     build_places,
     build_types,
     log_chances,
+    spread_prior,
     tilt,
 )
 from venire.aggregation.annotator_types.inference import Problem
@@ -80,6 +81,37 @@ def test_a_place_on_a_threshold_is_divided_as_the_integral_of_a_line_through_its
         expected[int(at) + 1] += p * upper / (lower + upper)
     assert grades[0] == pytest.approx(expected, abs=1e-12)
     assert mean[0] == pytest.approx(np.exp(log_prior) @ places.position)
+
+
+@pytest.mark.parametrize("grid", ["grades", "halves", "fine"])
+@pytest.mark.parametrize(
+    "prior", [[0.5, 0.5], [0.25] * 4, [0.9, 0.06, 0.04], [0.1, 0.2, 0.3, 0.25, 0.15]]
+)
+def test_every_grade_has_its_mass_on_every_grid(grid, prior):
+    from venire.aggregation.kernels.types import infer_grades
+
+    prior = np.array(prior)
+    places = build_places(Scale.of(range(prior.size)), grid, np.array([0.8, 1.3]))
+    position = spread_prior(places, prior)
+    both = np.outer(position, [0.5, 0.5]).reshape(-1)
+    none = np.zeros(0, np.int32)
+    # An item without judgments has the grades of the prior.
+    grades, _, _, _ = infer_grades(
+        np.zeros(2, np.int64), none, none.astype(np.int16), np.zeros((1, prior.size, both.size)),
+        np.log(both), np.zeros(1, np.int64), np.array([both.size]), places.position,
+        places.difficulty, places.grade, places.edge, 2, prior.size,
+    )  # fmt: skip
+    assert grades[0] == pytest.approx(prior, abs=1e-6)
+    if prior.size in (2, 4):  # equal grades: the same from both ends of the scale
+        assert position == pytest.approx(position[::-1])
+
+
+def test_a_warm_start_ends_where_a_cold_fit_ends():
+    judgments, _ = make_crowd(3, items=80)
+    first = AnnotatorTypes(grid="grades").fit(make_crowd(3, items=40)[0])
+    cold, warm = (AnnotatorTypes(grid="grades").fit(judgments, start=x) for x in (None, first))
+    assert warm.mean == pytest.approx(cold.mean, abs=1e-12)
+    assert any("fitted anew" in note for note in warm.notes)
 
 
 def test_the_tilt_sets_means_to_zero_and_is_the_nearest():

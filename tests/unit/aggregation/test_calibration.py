@@ -20,9 +20,10 @@ from venire.aggregation.calibration import (
 from venire.aggregation.check.calibration import build_reliability_diagram
 from venire.aggregation.check.truth import score_against_gold
 from venire.aggregation.committee import RESERVE, Committee
+from venire.aggregation.committee_members import collect_opinions
 from venire.aggregation.dawid_skene import DawidSkene
 from venire.aggregation.mean import Mean
-from venire.aggregation.weights import fit_convex, learn_weights, weigh_equally
+from venire.aggregation.weights import fit_convex, learn_weights
 from venire.errors import BadSetting, DataError
 from venire.simulation.crowds.kinds import CROWDS, simulated_crowd
 
@@ -112,49 +113,39 @@ def test_few_known_pairs_calibrate_nothing(made):
     assert any("NOT calibrated: 49 known grades" in note for note in posterior.notes)
 
 
-def test_a_committee_is_the_mean_of_its_members(made):
+def test_a_committee_is_the_weighted_mean_of_its_tempered_members(made):
     judgments, _, _ = made
-    posterior = Committee(members="dawid-skene,binary").fit(judgments)
-    members = list(posterior.state.values())
+    posterior = Committee(members="dawid-skene,binary,mean").fit(judgments)
     grades = np.arange(4.0)
-    own = np.stack([one.probabilities @ grades for one in members])
-    wide = own.std(axis=1)
-    factor = wide.mean() / wide
-    lined = own.mean(axis=1)[:, None] + factor[:, None] * (own - own.mean(axis=1)[:, None])
-    assert lined.std(axis=1) == pytest.approx(np.full(2, wide.mean()))
-    assert posterior.mean == pytest.approx(lined.mean(axis=0))
-    assert posterior.mean.mean() == pytest.approx(own.mean())
-    split = np.abs(lined[0] - lined[1]) / 2
-    assert posterior.items["split"].to_numpy() == pytest.approx(split, abs=1e-7)
-    second = np.stack([one.probabilities @ grades**2 for one in members])
-    variance = np.mean(second - own**2, axis=0) + split**2
-    assert posterior.items["sd"].to_numpy() ** 2 == pytest.approx(variance, abs=1e-9)
+    weight = np.array([posterior.weights[name] for name in posterior.state])
+    assert weight.sum() == pytest.approx(1.0)
+    assert weight.min() >= 0.0
+    means, seconds = [], []
+    for name, member in posterior.state.items():
+        p = member.probabilities
+        if name != "mean":  # 5 judgments of errors that correlate by .1 are worth 5 / 1.4
+            share = p.mean(axis=0) + 1e-6
+            share /= share.sum()
+            p = share * (np.maximum(p, 1e-9) / share) ** (1 / 1.4)
+            p /= p.sum(axis=1, keepdims=True)
+        means.append(p @ grades)
+        seconds.append(p @ grades**2)
+    expected = weight @ np.stack(means)
+    assert posterior.mean == pytest.approx(expected)
+    split = np.sqrt(weight @ np.stack(means) ** 2 - expected**2)
+    assert posterior.items["split"].to_numpy() == pytest.approx(split, abs=1e-6)
+    variance = weight @ np.stack(seconds) - expected**2
+    assert posterior.items["sd"].to_numpy() ** 2 == pytest.approx(variance, abs=1e-6)
     assert any("judge these pairs again first" in note for note in posterior.notes)
     assert any("NOT calibrated: no known grades" in note for note in posterior.notes)
-
-
-def test_equal_weights_do_not_hear_the_surest_most():
-    rng = np.random.default_rng(9)
-    x = rng.normal(size=(200, 3))
-    loud = x * np.array([1.0, 1.3, 0.8]) + np.array([0.0, 5.0, -2.0])
-    assert weigh_equally(loud).combine(loud).std() == pytest.approx(
-        weigh_equally(x).combine(x).std() * loud.std(axis=0).mean() / x.std(axis=0).mean()
-    )
-    assert np.corrcoef(weigh_equally(loud).combine(loud), weigh_equally(x).combine(x))[
-        0, 1
-    ] == pytest.approx(1.0)
-    flat = np.column_stack([x[:, 0], np.full(200, 1.0), 1e-6 * x[:, 2]])
-    assert weigh_equally(flat).slope.max() <= 2.0
-    assert weigh_equally(flat).slope[1] == 1.0
-    assert weigh_equally(np.empty((0, 3))).weight == pytest.approx(np.full(3, 1 / 3))
 
 
 def test_the_member_that_disagrees_is_named(made):
     judgments, _, _ = made
     posterior = Committee(members="dawid-skene,binary,mean").fit(judgments)
-    members = np.stack([one.probabilities @ np.arange(4.0) for one in posterior.state.values()], 1)
-    lined = weigh_equally(members).apply_lines(members)
-    away = np.abs(lined - posterior.mean[:, None])
+    opinions = collect_opinions(posterior.state, np.arange(4.0))
+    heard = np.array([posterior.weights[name] > 0.0 for name in posterior.state])
+    away = np.abs(opinions.x - posterior.mean[:, None]) * heard
     named = posterior.items["furthest"].to_numpy()
     clear = np.sort(away, axis=1)[:, -1] - np.sort(away, axis=1)[:, -2] > 1e-6
     expected = np.array(list(posterior.state))[np.argmax(away, axis=1)]
@@ -190,17 +181,20 @@ def test_known_grades_weigh_and_can_be_exchanged_without_a_new_fit(made):
     held = taught.items.join(known.frame, on=["query_id", "doc_id"], how="semi")
     assert held["split"].max() == 0.0
     assert held["furthest"].null_count() == 100
-    assert score_against_gold(taught, rest).mse < score_against_gold(free, rest).mse
+    members = [score_against_gold(member, rest).mse for member in free.state.values()]
+    assert score_against_gold(taught, rest).mse < min(members)
     assert RESERVE not in taught.state
 
 
-def test_what_is_looked_at_before():
+def test_without_overlap_the_weights_are_those_of_members_that_need_none():
     judgments, _ = simulated_crowd("one-judgment", seed=0)
-    one = Committee(members="regularised-dawid-skene,ordinal-mixture,binary").fit(judgments)
-    assert list(one.state) == ["ordinal-mixture", "binary"]
-    judgments, _ = simulated_crowd("skewed", seed=0)
-    two = Committee(members="regularised-dawid-skene,binary").fit(judgments)
-    assert two.state["regularised-dawid-skene"].settings["grade_prior"] == "learnt"
+    posterior = Committee(members="mean,ordinal-mixture,binary").fit(judgments)
+    assert dict(posterior.weights) == {"mean": 0.0, "ordinal-mixture": 0.5, "binary": 0.5}
+    # No threshold: with some overlap the weights move by as much as the labels held out allow.
+    one_more = judgments.frame.head(30).with_columns(pl.lit("w-new").alias("annotator_id"))
+    some = replace(judgments, frame=pl.concat([judgments.frame, one_more]))
+    moved = Committee(members="mean,ordinal-mixture,binary").fit(some)
+    assert 0.2 < moved.weights["binary"] < 0.8
 
 
 def test_intervals_cover_what_they_claim():

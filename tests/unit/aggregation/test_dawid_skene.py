@@ -74,7 +74,9 @@ def test_drawn_to_an_ordinal_matrix_under_a_given_grade_prior(small):
 def test_the_regularised_model_is_a_setting_of_the_other(small):
     judgments, _ = small
     found = RegularisedDawidSkene().fit(judgments)
-    other = DawidSkene(strength=12.0, grade_prior="uniform").fit(judgments)
+    other = DawidSkene(strength=12.0, towards="uniform-when-many", grade_prior="balanced").fit(
+        judgments
+    )
     assert found.model == "regularised-dawid-skene"
     assert np.array_equal(found.probabilities, other.probabilities)
 

@@ -23,6 +23,8 @@ ONE_LABEL = 0.85
 """Share of the favourite label among the labels of a one-label spammer."""
 FINE = 20
 """Approximate number of steps of the fine grid."""
+PRIOR_STEPS = 50
+"""Steps that fit the prior of positions to that of grades."""
 FLOOR = 1e-9
 """Smallest probability of a label."""
 SPAM = ("uniform", "observed", "one-label")
@@ -85,6 +87,38 @@ def build_places(scale: Scale, grid: str, difficulties: Floats) -> Places:
         np.arange(size, dtype=np.int64) * parts,
         scale.thresholds(outer="infinite") / unit,
     )
+
+
+def spread_prior(places: Places, prior: Floats) -> Floats:
+    """Return the prior of each position [Z] under which every grade has its own mass.
+
+    The density is even in the cell of each grade; a position on a threshold has the mean density
+    of its two grades. The K densities are scaled until the masses of the grades, with a
+    position on a threshold divided as ``infer_grades`` divides it, are those of the prior.
+
+    Parameters
+    ----------
+    places : Places
+    prior : float64 [K]
+    """
+    inner = places.thresholds[1:-1]
+    lower = np.searchsorted(inner + 1e-9, places.positions).astype(np.int64)
+    edge = np.flatnonzero((np.abs(places.positions[:, None] - inner) <= 1e-9).any(axis=1))
+    share = np.zeros((places.positions.size, prior.size))
+    share[np.arange(lower.size), lower] = 1.0
+    share[edge, lower[edge]] = 0.5
+    share[edge, lower[edge] + 1] = 0.5
+    density = prior / share.sum(axis=0)
+    read = share.copy()
+    for _ in range(PRIOR_STEPS):
+        position = share @ density
+        log = np.log(position)
+        upper = 1.0 / (1.0 + np.exp((log[edge - 1] - log[edge + 1]) / 4.0))
+        read[edge, lower[edge]], read[edge, lower[edge] + 1] = 1.0 - upper, upper
+        density = density * prior / (position @ read)
+    position = share @ density
+    out: Floats = position / position.sum()
+    return out
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from venire.aggregation import loop
-from venire.aggregation.annotator_types.grid import Places, Types, log_chances, tilt
+from venire.aggregation.annotator_types.grid import (
+    Places,
+    Types,
+    log_chances,
+    spread_prior,
+    tilt,
+)
 from venire.arrays import Floats, Ints, Longs, Shorts
 
 PSEUDO = 1.0
@@ -104,10 +110,7 @@ class Problem:
         weight = tilt(np.full(self.types.count, 1.0 / self.types.count), self.traits)
         position = np.full(z, 1.0 / z)
         if self.prior is not None:
-            position = np.interp(
-                self.places.positions, self.places.positions[self.places.grades], self.prior
-            )
-            position = position / position.sum()
+            position = spread_prior(self.places, self.prior)
         return State(weight, position, np.full(d, 1.0 / d), evidence, 0.0)
 
     def compute_log_prior(self, state: State) -> Floats:

@@ -22,6 +22,9 @@ from venire.settings import setting
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 
+ANEW = "fitted anew: continued from an earlier result, the fit may end at another optimum"
+"""Note on ``start``: up to one grade of an item depended on it, for a few seconds saved."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class AnnotatorTypes(loop.IterativeModel):
@@ -71,7 +74,7 @@ class AnnotatorTypes(loop.IterativeModel):
         words="Kinds of spam, separated by commas. uniform: any label; observed: labels as often "
         "as they occur; one-label: always the same label, one type per label.",
     )
-    grade_prior: str = base.declare_grade_prior("uniform")
+    grade_prior: str = base.declare_grade_prior("balanced")
     tolerance: float = loop.declare_tolerance(0.1, "ELBO")
     max_iterations: int = loop.declare_max_iterations()
     shards: int | None = loop.declare_shards()
@@ -134,7 +137,7 @@ class AnnotatorTypes(loop.IterativeModel):
         places = problem.places
         state = problem.begin()
         if start is not None:
-            state = _continue_state(state, start, judgments)
+            notes = (*notes, ANEW)
         loop.announce_compilation(sweep, progress)
         fit = loop.run(problem, state, self, engine=engine, progress=progress)
         state = fit.state
@@ -186,7 +189,7 @@ class AnnotatorTypes(loop.IterativeModel):
                 bias=self.bias,
                 scale=self.scale,
             ),
-            base.parse_grade_prior(self.grade_prior, size),
+            base.find_grade_prior(self.grade_prior, judgments),
         )
 
     def _describe_annotators(
@@ -215,18 +218,3 @@ class AnnotatorTypes(loop.IterativeModel):
             scale=c,
         )
         return frame.with_columns(pl.Series("type", types, dtype=pl.String))
-
-
-def _continue_state(state: State, start: Posterior, judgments: Judgments) -> State:
-    """Return the state with the estimates of an earlier result for the annotators."""
-    earlier: State = start.state["state"]
-    has_same_grid = (
-        earlier.weight.size == state.weight.size
-        and earlier.evidence.shape[1:] == state.evidence.shape[1:]
-    )
-    if not has_same_grid:
-        return state
-    new, old = base.align_annotators(judgments.codes.annotators, start.state["annotators"])
-    evidence = state.evidence.copy()
-    evidence[new] = earlier.evidence[old]
-    return earlier._replace(evidence=evidence, divergence=0.0)

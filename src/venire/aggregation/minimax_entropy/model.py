@@ -60,7 +60,7 @@ class MinimaxEntropy(loop.IterativeModel):
         least=0,
     )
     beta: float = setting(10.0, words="Penalty of the items' terms.", above=0)
-    grade_prior: str = base.declare_grade_prior("uniform")
+    grade_prior: str = base.declare_grade_prior("balanced")
     tolerance: float = loop.declare_tolerance(0.1, "objective")
     max_iterations: int = loop.declare_max_iterations()
     shards: int | None = loop.declare_shards()
@@ -97,7 +97,7 @@ class MinimaxEntropy(loop.IterativeModel):
             self.alpha or ALPHA[self.form],
             self.beta,
             self.form == "ordinal",
-            base.parse_grade_prior(self.grade_prior, judgments.scale.size),
+            base.find_grade_prior(self.grade_prior, judgments),
         )
         loop.announce_compilation(sweep, progress)
         state = problem.begin(loop.cut_shards(codes.indptr, self.shards))
