@@ -172,7 +172,8 @@ def declare_towards(default: str) -> Any:
         default,
         words="Labels of these judgments. uniform: all labels equally often; pooled: as all "
         "annotators together label; ordinal: each grade further away half as often; "
-        "uniform-when-many: uniform for annotators with many judgments, ordinal for those with few.",
+        "uniform-when-many: uniform for annotators with many judgments, ordinal for those with "
+        "few.",
         choices=("uniform", "pooled", "ordinal", "uniform-when-many"),
     )
 
