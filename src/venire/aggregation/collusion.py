@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from venire.aggregation.posterior import Posterior
-from venire.arrays import Floats, Longs
+from venire.arrays import Floats, Longs, Shorts
 from venire.tables.judgments import Judgments
 
 LEAST_SHARED = 10
@@ -83,7 +83,7 @@ def find_agreeing_pairs(judgments: Judgments, posterior: Posterior) -> pl.DataFr
     chance = np.clip(chance, 1e-6, 1.0 - 1e-6)
 
     def add(values: Floats) -> Floats:
-        out: Floats = np.bincount(shared.pair, weights=values, minlength=count)
+        out: Floats = np.bincount(shared.pair, weights=values, minlength=count).astype(np.float64)
         return out
 
     n = add(np.ones(chance.size))
@@ -121,8 +121,11 @@ def list_shared_items(judgments: Judgments) -> SharedItems:
     usual = both.group_by(on).len().filter(pl.col("len") >= LEAST_SHARED).sort(on)
     usual = usual.with_row_index("pair")
     both = both.join(usual, on=on).sort("pair", "item")
-    columns = (both[name].to_numpy().astype(np.int64) for name in ("item", "row", "row_b", "pair"))
-    return SharedItems(*columns, usual.select(on).to_numpy().astype(np.int64).reshape(-1, 2))
+    item, first, second, pair = (
+        both[name].to_numpy().astype(np.int64) for name in ("item", "row", "row_b", "pair")
+    )
+    annotators = usual.select(on).to_numpy().astype(np.int64).reshape(-1, 2)
+    return SharedItems(item, first, second, pair, annotators)
 
 
 def infer_without(
@@ -202,7 +205,7 @@ def add_companions(judgments: Judgments, shared: SharedItems, log: Floats) -> Fl
     return out
 
 
-def estimate_rates(grades: Floats, label: Longs, pair: Longs, usual: Floats) -> Floats:
+def estimate_rates(grades: Floats, label: Shorts, pair: Longs, usual: Floats) -> Floats:
     """Return P(label | grade) of one annotator of each pair on the pair's items [P, grade, label].
 
     Parameters
