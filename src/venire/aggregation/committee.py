@@ -191,6 +191,9 @@ class Committee(Settings):
         members = list(results.values())
         return replace(
             posterior,
+            items=posterior.items.with_columns(
+                pl.lit(calibration is not None, dtype=pl.Boolean).alias("calibrated")
+            ),
             annotators=describe_annotators(posterior.annotators, results),
             converged=all(member.converged for member in members),
             calibration=None if calibration is None else asdict(calibration),

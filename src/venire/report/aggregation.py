@@ -47,8 +47,12 @@ def posterior_page(
     scores: Mapping[str, Any] | None = None,
     notes: Sequence[str] | None = None,
     gold: Qrels | None = None,
+    decision: Sequence[str] = (),
 ) -> Page:
-    """Return the page of one result; with known grades also its reliability diagram."""
+    """Return the page of one result, which begins with what to do.
+
+    With known grades it also has the reliability diagram.
+    """
     page = Page(f"Grades by {posterior.model}")
     state = "converged" if posterior.converged else "did NOT converge"
     page.lead(
@@ -56,6 +60,9 @@ def posterior_page(
         f"{int(posterior.items['judgments'].sum()):,} judgments by "
         f"{posterior.annotators.height:,} annotators; the fit {state}."
     )
+    if decision:
+        page.heading("What to do")
+        page.notes(decision)
     if scores:
         page.heading("Against known grades")
         page.table([dict(scores)], digits=4)

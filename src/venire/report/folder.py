@@ -45,6 +45,7 @@ def write_posteriors(
     rows: Sequence[Mapping[str, Any]],
     notes: Sequence[str],
     gold: Qrels | None = None,
+    decision: Sequence[str] = (),
 ) -> None:
     """Write one result into a folder, or many into a folder each with a page over all.
 
@@ -56,11 +57,18 @@ def write_posteriors(
     notes : sequence of str
     gold : Qrels, optional
         Known grades that the rows are scored by.
+    decision : sequence of str
+        What to do, with which the page of one result begins.
     """
     scored = gold is not None
     if len(results) == 1:
         write_posterior(
-            results[0][1], folder, scores=rows[0] if scored else None, notes=notes, gold=gold
+            results[0][1],
+            folder,
+            scores=rows[0] if scored else None,
+            notes=notes,
+            gold=gold,
+            decision=decision,
         )
         return
     for (name, posterior), row in zip(results, rows, strict=True):
@@ -86,6 +94,7 @@ def write_posterior(
     scores: Mapping[str, Any] | None = None,
     notes: Sequence[str] | None = None,
     gold: Qrels | None = None,
+    decision: Sequence[str] = (),
 ) -> list[Path]:
     """Write a posterior into a folder; return the files.
 
@@ -128,7 +137,7 @@ def write_posterior(
     path = target / "posterior.json"
     write_bytes(path, (json.dumps(about, indent=2, ensure_ascii=False) + "\n").encode())
     page = target / "report.html"
-    posterior_page(posterior, scores=scores, notes=all_notes, gold=gold).write(
+    posterior_page(posterior, scores=scores, notes=all_notes, gold=gold, decision=decision).write(
         page, footer=f"Venire {posterior.version}"
     )
     return [*written, path, page]

@@ -66,6 +66,7 @@ def _write_aggregation(result: Aggregation, folder: str | Path) -> None:
         rows=result.rows,
         notes=result.notes,
         gold=result.gold,
+        decision=result.decision,
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 from sqlalchemy.orm import Session
 
+from venire.aggregation.decision import describe_decision
 from venire.aggregation.registry import DEFAULT, build
 from venire.progress import Progress
 from venire.report.folder import build_confusion_frame
@@ -87,5 +88,9 @@ class AggregateJob(JobKind):
                     "mean_sd": float(posterior.items["sd"].mean() or 0.0),
                 }
             ],
-            "notes": [*table.notes, *(n for n in posterior.notes if n not in table.notes)],
+            "notes": [
+                *describe_decision(table, posterior),
+                *table.notes,
+                *(note for note in posterior.notes if note not in table.notes),
+            ],
         }
