@@ -32,7 +32,10 @@ VARIANTS = {
 }
 
 
-SLOW = {"committee"}  # five models, each of which is checked by itself
+SLOW = {
+    "committee",  # five models, each of which is checked by itself
+    "annotator-types",  # its two smaller grids are among the variants
+}
 
 
 @pytest.mark.parametrize(
