@@ -6,6 +6,10 @@ STAMP := $(VENV)/installed
 BENCH := $(VENV)/installed-bench
 # A test file stays on one core: what its tests share is made once. Long files start first.
 CORES := --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+# Tests start many processes: without bytecode on disk each one compiles every module.
+BYTECODE := PYTHONDONTWRITEBYTECODE=
+# Two workers have both cores: threads of polars and BLAS inside them only wait. test-all has threads.
+ONE_THREAD := POLARS_MAX_THREADS=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 SCRIPT_TESTS := tests/js/*.test.js
 
 .PHONY: demo test test-all lint docs bench reproduce clean
@@ -14,10 +18,10 @@ demo: $(STAMP)  ## the whole chain on a small collection; ends with demo-output/
 	$(BIN)/venire demo demo-output
 
 test: $(STAMP) lint scripts  ## lint, types, layers, and the tests that take seconds
-	$(BIN)/python -m pytest $(CORES)
+	$(BYTECODE) $(ONE_THREAD) $(BIN)/python -m pytest $(CORES)
 
 test-all: $(STAMP) lint scripts  ## the slow tests too
-	$(BIN)/python -m pytest $(CORES) -m "slow or not slow"
+	$(BYTECODE) $(BIN)/python -m pytest $(CORES) -m "slow or not slow"
 
 # Dots only; where a test fails, all of it once more in words.
 .PHONY: scripts

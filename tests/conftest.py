@@ -14,6 +14,7 @@ from sqlalchemy import create_engine, text
 from server_for_tests import Server
 from venire.server.store.schema import upgrade
 from venire.server.store.session import Store
+from venire.server.studies import accounts
 
 _SERVER = Path(__file__).with_name("postgres_server.py")
 LONGEST = (
@@ -40,6 +41,19 @@ def pytest_collection_modifyitems(items):
     """Start the longest files first, so that no core ends alone with one of them."""
     ranks = {name: rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(item.path.name, len(LONGEST)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def production_hasher():
+    """The password hasher of production; tests hash with little memory and one pass."""
+    from pwdlib import PasswordHash
+    from pwdlib.hashers.argon2 import Argon2Hasher
+
+    production = accounts._get_hasher
+    quick = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=64, parallelism=1),))
+    accounts._get_hasher = lambda: quick
+    yield production()
+    accounts._get_hasher = production
 
 
 @pytest.fixture(scope="session")

@@ -446,6 +446,13 @@ def make_study_of(session, campaign):
     return session.get(Campaign, campaign).study_id
 
 
+def test_a_password_costs_an_attacker_memory_and_time(production_hasher):
+    # RFC 9106, section 4: the second recommended option, 64 MiB and three passes.
+    hashed = production_hasher.hash(PASSWORD)
+    assert hashed.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    assert production_hasher.verify(PASSWORD, hashed)
+
+
 def test_passwords_are_not_tried_without_end(app, client, own_store):
     from venire.server.web import sign_in_limit as tries
 
