@@ -19,19 +19,21 @@ from venire.server.studies import accounts
 _SERVER = Path(__file__).with_name("postgres_server.py")
 LONGEST = (
     "test_owner_pages.py",
-    "test_conformance.py",
     "test_wizard.py",
+    "test_conformance.py",
     "test_judge_page.py",
-    "test_grouping_jobs.py",
     "test_many_annotators.py",
-    "test_grouped_page.py",
-    "test_ordinal_mixture.py",
-    "test_queue.py",
-    "test_minimax_entropy.py",
-    "test_simulate_grouping.py",
+    "test_docs.py",
+    "test_trust_data.py",
     "test_aggregation_data.py",
+    "test_grouping_jobs.py",
+    "test_grouped_page.py",
     "test_simulations.py",
     "test_demo.py",
+    "test_invariants.py",
+    "test_invariants_over_http.py",
+    "test_platforms.py",
+    "test_owner_pages_render.py",
 )
 """Files that take longest, measured; a file stays on one core."""
 
