@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from venire.errors import BadSetting
+from venire.settings import check_seed
 from venire.value_types import advise, describe_type, describe_value, has_type
 
 P = ParamSpec("P")
@@ -17,6 +18,8 @@ R = TypeVar("R")
 
 def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a verb: an argument that has not the type of its annotation is a ``BadSetting``.
+
+    The seed is checked first.
 
     Examples
     --------
@@ -39,6 +42,8 @@ def check_arguments(function: Callable[P, R]) -> Callable[P, R]:
             values = signature.bind(*args, **kwargs).arguments
         except TypeError:
             return function(*args, **kwargs)  # Python's own error names the function
+        if "seed" in values:
+            check_seed(values["seed"])
         kinds = read_types()
         for name, value in values.items():
             if not has_type(kinds[name], value):

@@ -7,7 +7,6 @@ import pytest
 
 import venire
 from venire.progress import Event, tell_reader
-from venire.simulation.campaigns.designs import Forecast
 
 QUERIES, DOCS = 30, 40
 LABELS = {
@@ -48,10 +47,7 @@ def list_results():
         (pool.lists, "2 runs; 30 topics; 2,400 documents"),
         (venire.simulate_pools(QRELS, RUNS, depth=[5, 9]), "2 runs, AP, depth 5, 9"),
         (venire.simulate_assessors(QRELS, RUNS, keep=0.9, seeds=2), "2 runs; 2 simulations"),
-        (
-            Forecast([{"best": True}, {"best": False}], (), {}, 0, ""),
-            "1 of 2 designs is worth a look: no other is cheaper and keeps",
-        ),
+        (venire.simulate_campaign(QRELS, RUNS, replays=2), "Take pool depth"),
     ]  # fmt: skip
 
 

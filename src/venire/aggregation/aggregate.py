@@ -20,7 +20,6 @@ from venire.errors import BadSetting
 from venire.formats.load import JudgmentsLike, QrelsLike, load_judgments, load_qrels
 from venire.formats.reading_options import Labels, ReadingOptions
 from venire.progress import Progress, silent
-from venire.settings import check_seed
 from venire.short_repr import list_names, write_repr
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
@@ -183,7 +182,6 @@ def aggregate(
     >>> result.qrels().to_dict(), result.rows[0]["items"]
     ({'q': {'d': 1}}, 1)
     """
-    check_seed(seed)
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )

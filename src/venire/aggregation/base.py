@@ -198,12 +198,6 @@ def check_start(model: Aggregator, judgments: Judgments, start: Posterior | None
         raise DataError("`start` has another scale than the judgments.")
 
 
-def check_seed(seed: int) -> None:
-    """Refuse a negative seed."""
-    if seed < 0:
-        raise BadSetting(f"must be >= 0 (got {seed})", argument="seed", value=seed)
-
-
 def check_table(judgments: Any) -> None:
     """Refuse anything but a table of judgments."""
     if not isinstance(judgments, Judgments):

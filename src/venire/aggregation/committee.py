@@ -32,7 +32,7 @@ from venire.arrays import Floats, Longs, Shorts
 from venire.engine import Engine, default_engine
 from venire.errors import BadSetting, DataError, UnknownName
 from venire.progress import Progress, silent
-from venire.settings import Settings, setting
+from venire.settings import Settings, check_seed, setting
 from venire.tables.judgments import Judgments
 from venire.tables.qrels import Qrels
 from venire.tables.schema import PAIR
@@ -118,7 +118,7 @@ class Committee(Settings):
     ) -> Posterior:
         """Infer the grades; see :class:`venire.aggregation.base.Aggregator`."""
         base.check_start(self, judgments, start)
-        base.check_seed(seed)
+        check_seed(seed)
         known, notes = base.find_known_grades(judgments, gold)
         names = split_names(self.members)
         is_taught = gold is not None and int(np.sum(known >= 0)) >= FEWEST

@@ -22,7 +22,6 @@ from venire.arrays import Floats
 from venire.errors import BadSetting
 from venire.formats.load import JudgmentsLike, load_judgments
 from venire.formats.reading_options import Labels, ReadingOptions
-from venire.settings import check_seed
 from venire.short_repr import write_repr
 from venire.tables.judgments import KEY, Judgments
 from venire.tables.scale import Scale
@@ -163,7 +162,6 @@ def measure_agreement(
     >>> result.sentence
     "Krippendorff's alpha (ordinal) is 0.44: below 0.67, a dubious basis for evaluation."
     """
-    check_seed(seed)
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )

@@ -16,7 +16,6 @@ from venire.evaluation.score import Scores, score_runs
 from venire.evaluation.uncertain import Draws, draw_scores
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.measures import MeasuresLike, list_measures
-from venire.settings import check_seed
 from venire.short_repr import list_names, write_repr
 from venire.tables.runs import Runs
 from venire.tables.schema import express
@@ -128,7 +127,6 @@ def compare(
     VenireError
         Input that cannot be used; see the reference page "Errors".
     """
-    check_seed(seed)
     names = list_measures(measures, MEASURES)
     graded = load_qrels(qrels, columns=columns, mapping="columns", whole=True)
     table = load_runs(runs, keep_going=keep_going)

@@ -19,7 +19,6 @@ from venire.evaluation.uncertain import GradeProbabilities, draw_scores
 from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.measures import Measure, MeasuresLike, list_measures
 from venire.measures.family import list_estimates
-from venire.settings import check_seed
 from venire.short_repr import list_names, write_repr
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
@@ -119,7 +118,6 @@ def evaluate(
     >>> evaluate({"q": {"a": 1, "b": 0}}, {"q": {"b": 2.0, "a": 1.0}}, ["RR", "P@1"]).rows
     [{'run_id': 'run', 'RR': 0.5, 'P@1': 0.0}]
     """
-    check_seed(seed)
     own_measures, other_measures = split(list_measures(measures, MEASURES))
     _refuse_combinations(by_topic, posterior is not None, sampling_intervals)
     graded = load_qrels(qrels, columns=columns, mapping="columns", whole=True)

@@ -16,7 +16,6 @@ from venire.formats.load import QrelsLike, RunsLike, load_qrels, load_runs
 from venire.pooling import statistics
 from venire.pooling.base import Lists, Pool
 from venire.pooling.strategies import build_strategy, list_adaptive
-from venire.settings import check_seed
 from venire.short_repr import list_names, write_repr
 from venire.tables.qrels import Qrels
 from venire.tables.schema import PAIR, express, join_names
@@ -192,7 +191,6 @@ def pool(
     >>> pool({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, depth=2).frame["doc_id"].to_list()
     ['a', 'b']
     """
-    check_seed(seed)
     depths = [depth] if depth is None or isinstance(depth, int) else list(depth)
     if len(depths) > 1 and strategy != "depth":
         raise BadSetting(

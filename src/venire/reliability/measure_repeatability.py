@@ -23,7 +23,6 @@ from venire.formats.load import (
 from venire.formats.reading_options import Labels, ReadingOptions
 from venire.measures import MeasuresLike, list_measures
 from venire.reliability.repeatability import MEASURES, Group, Repeatability, compare_groups
-from venire.settings import check_seed
 from venire.stats.proportion import Proportion, wilson
 from venire.tables import boundary
 from venire.tables.judgments import Judgments
@@ -95,7 +94,6 @@ def measure_repeatability(
     VenireError
         For input that cannot be used; see the page on errors.
     """
-    check_seed(seed)
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )

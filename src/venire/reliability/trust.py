@@ -22,7 +22,6 @@ from venire.formats.load import (
 from venire.formats.reading_options import Labels, ReadingOptions
 from venire.measures import MeasureLike
 from venire.reliability.summary import Trust, assess_ranking
-from venire.settings import check_seed
 from venire.tables.scale import Scale
 
 MEASURE = "AP"
@@ -103,7 +102,6 @@ def trust(
     VenireError
         For input that cannot be used; see the page on errors.
     """
-    check_seed(seed)
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )

@@ -17,7 +17,6 @@ from venire.formats.load import (
 from venire.formats.reading_options import Labels, ReadingOptions
 from venire.measures import MeasuresLike, list_measures
 from venire.progress import Progress, silent
-from venire.settings import check_seed
 from venire.simulation.campaigns.annotators_needed import (
     MEASURES,
     AnnotatorsNeeded,
@@ -91,7 +90,6 @@ def simulate_annotators(
     VenireError
         For input that cannot be used; see the page on errors.
     """
-    check_seed(seed)
     reading = ReadingOptions.parse(
         columns=columns, scale=scale, drop_labels=drop_labels, repeats=repeats
     )

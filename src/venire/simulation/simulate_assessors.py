@@ -8,7 +8,6 @@ from dataclasses import replace
 from venire.arguments import check_arguments
 from venire.formats.load import RunsLike
 from venire.measures import MeasureLike
-from venire.settings import check_seed
 from venire.simulation.known_truth import TruthLike, load_truth
 from venire.simulation.pools.second_assessor import SecondAssessor
 from venire.simulation.pools.substitution import SimulatedSubstitution, simulate_substitution
@@ -70,7 +69,6 @@ def simulate_assessors(
     VenireError
         For input that cannot be used; see the page on errors.
     """
-    check_seed(seed)
     assessor = SecondAssessor(
         keep=keep,
         false_positives=false_positives,

@@ -18,7 +18,6 @@ from venire.formats.load import (
 from venire.formats.reading_options import ReadingOptions
 from venire.measures import MeasureLike
 from venire.progress import Progress, silent
-from venire.settings import check_seed
 from venire.simulation.campaigns.designs import Crowd, Forecast, forecast, grid
 from venire.simulation.campaigns.pilot_crowd import crowd_of_pilot
 from venire.tables.judgments import Judgments
@@ -95,7 +94,6 @@ def simulate_campaign(
     VenireError
         For input that cannot be used; see the page on errors.
     """
-    check_seed(seed)
     designs = grid(
         depth=_list_numbers(depth),
         overlap=_list_numbers(overlap),

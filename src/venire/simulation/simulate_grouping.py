@@ -32,7 +32,6 @@ from venire.grouping.vectors import Vectors, read_vectors
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
 from venire.progress import Progress, silent
-from venire.settings import check_seed
 from venire.short_repr import write_repr
 from venire.simulation.grouping.annotators import GroupedAnnotator, parse_annotators, with_bounds
 from venire.simulation.grouping.pilot import default_types, majority_truth, measure_pilot
@@ -169,7 +168,6 @@ def simulate_grouping(
     VenireError
         For input that cannot be used; see the page on errors.
     """
-    check_seed(seed)
     source = load_collection(collection)
     root = collection if is_path(collection) else Path()
     labels, types, notes = _load_truth_and_types(

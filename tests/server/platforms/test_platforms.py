@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from platforms_for_tests import write_mturk, write_toloka
 from studies_for_tests import AT, make_study
 from venire.cli.shared.error_text import render
+from venire.cli.study.crowd import import_command
 from venire.errors import BadLine, Conflict, MissingColumns
 from venire.server.judging.review import REJECTION_OTHERWISE, REJECTIONS, decide
 from venire.server.platforms.decisions import decide_assignments
@@ -411,13 +412,13 @@ def test_a_file_of_the_other_platform_says_so(store, study, platform, tmp_path):
         assert caught.value.code == "missing-result-columns"
         assert caught.value.likely_platform == platform
         assert f"Choose the platform {platform!r}" in str(caught.value)
-        assert f"use --platform {platform}" in render(caught.value, None)
+        assert f"use --platform {platform}" in render(caught.value, import_command)
         assert "query_id" not in str(caught.value)
     path.write_text("a\tb\n1\t2\n")
     with pytest.raises(MissingColumns) as caught:
         take_in(store, wave, platform, path)
     assert "`columns=" in str(caught.value)
-    said = render(caught.value, None)
+    said = render(caught.value, import_command)
     assert "--columns" in said
     assert "gold" not in said
     assert "query_id" not in said

@@ -21,6 +21,7 @@ from venire.arrays import Floats, Longs
 from venire.engine import Engine, Serial
 from venire.errors import BadSetting
 from venire.progress import Progress
+from venire.settings import check_seed
 from venire.tables.codes import JudgmentCodes
 from venire.tables.judgments import Judgments
 from venire.tables.schema import PAIR, express
@@ -95,7 +96,7 @@ class Problem:
         the judgments depend on the item. With a smaller epsilon the fit ends with all judgments
         as spam, which always has a high ELBO and is useless (docs/decisions/0003-starts.md).
         """
-        base.check_seed(seed)
+        check_seed(seed)
         eps, tau = 0.9, 1.0
         if restart:
             rng = np.random.default_rng([seed, restart])
