@@ -16,8 +16,8 @@ from verdict_collection import Array, Collection, add_errors, make_collection
 
 from venire import Judgments
 from venire.evaluation.score import score
+from venire.evaluation.told_apart import tell_apart
 from venire.reliability.assessor_panels import compare_orders_of_panels, make_panels
-from venire.reliability.told_apart import tell_apart
 from venire.reliability.verdict import AMBER, RED, assess_assessors
 
 MEASURE = "nDCG@10"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from venire.reliability.told_apart import tell_apart
+from venire.evaluation.told_apart import tell_apart
 from venire.reliability.top_order import estimate_top_order
 from venire.reliability.verdict import TOP_GREEN, TOP_RED
 

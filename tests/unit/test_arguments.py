@@ -42,7 +42,7 @@ def make_arguments(folder):
     (collection / "documents.tsv").write_text("doc_id\ttext\na\ta b\nb\tb c\n")
     return {
         "aggregate": {"judgments": LABELS, "model": "majority"},
-        "compare": {**ranking, "permutations": 10, "bootstraps": 10},
+        "compare": {**ranking, "permutations": 10},
         "evaluate": ranking,
         "measure_agreement": {"judgments": LABELS, "bootstrap": 0},
         "measure_repeatability": {

@@ -31,7 +31,7 @@ RUNS = venire.Runs(
 def list_results():
     aggregation = venire.aggregate(LABELS, "majority")
     trust = venire.trust(QRELS, RUNS, permutations=10)
-    comparisons = venire.compare(QRELS, RUNS, permutations=10, bootstraps=10, posterior=aggregation)
+    comparisons = venire.compare(QRELS, RUNS, permutations=10, posterior=aggregation)
     pool = venire.pool(RUNS)
     return [
         (aggregation, "2,400 judgments; 1,200 items; by majority"),

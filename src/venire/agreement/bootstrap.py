@@ -1,8 +1,6 @@
-"""Intervals by bootstrap over topics: what other topics would have given.
+"""Every figure of resampled topics.
 
-Judgments of one topic are not independent (one need, one pool, often one annotator), so whole
-topics are drawn, with replacement. A resample is a weighted sum of the topics' tables, so that
-none is counted again.
+A resample is a weighted sum of the topics' tables, so that none is counted again.
 """
 
 from __future__ import annotations
@@ -13,6 +11,7 @@ import numpy as np
 
 from venire.arrays import Floats
 from venire.errors import BadSetting
+from venire.stats.topic_bootstrap import draw_topics
 
 CELLS = 4_000_000
 """Numbers held at once."""
@@ -51,31 +50,10 @@ def resample(
     parts: list[Mapping[str, Floats]] = []
     for start in range(0, times, step):
         size = min(step, times - start)
-        weight = random.multinomial(n_topics, np.full(n_topics, 1.0 / n_topics), size=size)
-        drawn = weight.astype(np.float64)
+        drawn = draw_topics(n_topics, size, random).astype(np.float64)
         sums = [
             (drawn @ table.reshape(n_topics, -1)).reshape(size, *table.shape[1:])
             for table in tables
         ]
         parts.append(figures(*sums))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-
-def percentile(draws: Floats, *, level: float = 0.95) -> tuple[float | None, float | None, int]:
-    """Return the ends of the percentile interval, and how many draws were undefined.
-
-    Undefined draws are left out; where that is more than half of them there is no interval.
-
-    Examples
-    --------
-    >>> low, high, undefined = percentile(np.arange(101.0), level=0.9)
-    >>> round(low, 9), round(high, 9), undefined
-    (5.0, 95.0, 0)
-    """
-    good = draws[~np.isnan(draws)]
-    undefined = draws.size - good.size
-    if good.size == 0 or undefined > draws.size / 2:
-        return None, None, undefined
-    tail = (1.0 - level) / 2
-    low, high = np.quantile(good, [tail, 1.0 - tail])
-    return float(low), float(high), undefined

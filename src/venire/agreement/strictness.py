@@ -11,6 +11,7 @@ import polars as pl
 
 from venire.agreement.summary import measure_agreement
 from venire.arrays import Floats, Longs
+from venire.stats.topic_bootstrap import draw_topics, read_interval
 from venire.tables.judgments import Judgments
 from venire.tables.scale import Scale
 
@@ -26,9 +27,9 @@ def strictness(
 
     ``offset`` is the mean of the group's grade minus the other's, over the pairs to which the
     other gave ``grade``; below 0 the group is stricter. The interval is by bootstrap over topics
-    (percentiles, 95%). Of a low grade every error goes up and of a high one down, so the offsets
-    by grade of two equally strict groups are not 0: the row of all grades is what tells who is
-    stricter, and the two directions stand beside each other.
+    (expanded percentiles, 95%). Of a low grade every error goes up and of a high one down, so the
+    offsets by grade of two equally strict groups are not 0: the row of all grades is what tells
+    who is stricter, and the two directions stand beside each other.
 
     Parameters
     ----------
@@ -53,8 +54,7 @@ def strictness(
     """
     used, place = np.unique(topic, return_inverse=True)
     rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(used.size, np.full(used.size, 1 / used.size), size=bootstrap)
-    weights = drawn.astype(np.float64)
+    weights = draw_topics(used.size, bootstrap, rng).astype(np.float64)
     rows: list[Row] = []
     for a, b in permutations(range(len(names)), 2):
         gap = (grades[a] - grades[b]).astype(np.float64)
@@ -63,7 +63,9 @@ def strictness(
             chosen = np.ones(gap.size, bool) if level is None else grades[b] == level
             total = np.bincount(place[chosen], weights=gap[chosen], minlength=used.size)
             count = np.bincount(place[chosen], minlength=used.size)
-            low, high = _interval(weights @ total, weights @ count, int((count > 0).sum()))
+            low, high, _ = read_interval(
+                _divide(weights @ total, weights @ count), int((count > 0).sum())
+            )
             rows.append(
                 {
                     "group": names[a],
@@ -78,13 +80,10 @@ def strictness(
     return rows
 
 
-def _interval(total: Floats, count: Floats, topics: int) -> tuple[float | None, float | None]:
-    """Return the percentile interval of a ratio; None where fewer than two topics are in it."""
-    known = count > 0
-    if topics < 2 or known.sum() <= count.size / 2:
-        return None, None
-    low, high = np.quantile(total[known] / count[known], [0.025, 0.975])
-    return float(low), float(high)
+def _divide(total: Floats, count: Floats) -> Floats:
+    """Return the ratio of each resample; nan where no drawn topic has a pair."""
+    ratio: Floats = np.divide(total, count, out=np.full(count.size, np.nan), where=count > 0)
+    return ratio
 
 
 def strictest(names: Sequence[str], rows: list[Row]) -> str | None:

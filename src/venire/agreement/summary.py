@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from venire.agreement.bootstrap import percentile, resample
+from venire.agreement.bootstrap import resample
 from venire.agreement.breakdown import by_annotator, by_grade, column
 from venire.agreement.counts import PairCounts, first_relevant, pair_counts
 from venire.agreement.figures import OF_RELEVANCE, Figures, of_two, reasons
@@ -23,6 +23,7 @@ from venire.errors import BadSetting
 from venire.formats.load import JudgmentsLike, load_judgments
 from venire.formats.reading_options import Labels, ReadingOptions
 from venire.short_repr import write_repr
+from venire.stats.topic_bootstrap import read_interval
 from venire.tables.judgments import KEY, Judgments
 from venire.tables.scale import Scale
 from venire.tables.schema import express
@@ -236,7 +237,7 @@ def _intervals(
         return values, [f"no intervals: they need at least two topics, and there are {n_topics}"]
     draws = resample([table[used] for table in tables], figures, times=times, seed=seed)
     notes = [
-        f"intervals: 95%, percentiles of {express(times, 'resample')} of "
+        f"intervals: 95%, expanded percentiles of {express(times, 'resample')} of "
         f"{express(n_topics, 'topic')}, seed {seed}"
     ]
     out = []
@@ -245,7 +246,7 @@ def _intervals(
         if value.value is None:
             out.append(value)
             continue
-        low, high, undefined = percentile(draws[value.name])
+        low, high, undefined = read_interval(draws[value.name], n_topics)
         if undefined:
             lost.setdefault(undefined, []).append(value.name)
         out.append(replace(value, low=low, high=high))

@@ -36,13 +36,6 @@ from venire.cli.shared.output import FORMAT, emit
     help="Number of permutations per test.",
 )
 @click.option(
-    "--bootstraps",
-    type=int,
-    default=5_000,
-    show_default=True,
-    help="Number of resamples for the interval.",
-)
-@click.option(
     "--level", type=float, default=0.95, show_default=True, help="Confidence level of the interval."
 )
 @POSTERIOR
@@ -54,7 +47,9 @@ from venire.cli.shared.output import FORMAT, emit
 def command(
     qrels: str, runs: tuple[str, ...], output: str | None, form: str, **options: Any
 ) -> None:
-    """Compare every pair of runs: difference, interval, paired tests, corrected for many pairs.
+    """Compare every pair of runs: verdict, difference, interval, paired tests.
+
+    The verdict says whether the topics tell the runs apart.
 
     QRELS and RUN are files as for venire evaluate. A folder stands for the *.run files in it.
     """
@@ -71,12 +66,13 @@ def command(
             "topics": options["topics"],
             "ties": options["ties"],
             "permutations": options["permutations"],
-            "bootstraps": options["bootstraps"],
             "level": options["level"],
             "posterior": options["posterior"],
             "draws": options["draws"] if options["posterior"] else None,
             "seed": options["seed"],
         },
         notes=result.notes,
+        lead=result.sentences,
+        sections={"summary": result.summary},
         output=output,
     )

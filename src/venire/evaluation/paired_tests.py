@@ -1,4 +1,4 @@
-"""Compare pairs of systems: paired tests, bootstrap intervals, corrections for many pairs."""
+"""Compare pairs of systems: paired tests, intervals, corrections for many pairs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ from venire.evaluation.score import Scores
 CHUNK = 256
 """Number of permutations per step, so that memory does not grow with their total number."""
 
+LEAST_DIFFERENCES = 5
+"""Topics on which two runs differ, from which their difference has an interval.
+
+With fewer, most resamples of topics would show no difference, and no interval covers as stated.
+"""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -25,7 +31,8 @@ class Comparison:
     difference : float
         Mean of first minus second over topics.
     low, high : float or None
-        Bootstrap interval of the difference; None with one topic.
+        Interval of the difference (Student's t); None where the runs differ on fewer than five
+        topics, or by the same amount on all.
     p_t, p_randomisation : float or None
         Two-sided paired tests; None (undefined) where the systems do not differ on any topic.
     p_holm : float or None
@@ -55,31 +62,32 @@ def compare_systems(
     measure: int = 0,
     *,
     permutations: int = 10_000,
-    bootstraps: int = 5_000,
     level: float = 0.95,
     seed: int = 0,
 ) -> list[Comparison]:
     """Compare every pair of systems over the topics that all of them share.
 
-    Paired t-test; randomisation test (signs of the differences flipped at random, with 1
-    added to both counts so that p is never 0); percentile bootstrap over topics;
-    Holm (1979); randomised Tukey HSD (Carterette, ACM TOIS 30, 2012: scores permuted
-    among systems within each topic, largest minus smallest mean as the null).
+    Paired t-test and its interval of the difference, where the runs differ on at least
+    :data:`LEAST_DIFFERENCES` topics; randomisation test (signs of the differences flipped at
+    random, with 1 added to both counts so that p is never 0); Holm (1979); randomised Tukey HSD
+    (Carterette, ACM TOIS 30, 2012: scores permuted among systems within each topic, largest minus
+    smallest mean as the null).
 
     Parameters
     ----------
     scores : Scores
     measure : int
         Index of the measure in ``scores``.
-    permutations, bootstraps : int
-        Number of permutations per test, and of resamples for the interval.
+    permutations : int
+        Number of permutations per test.
     level : float
         Confidence level of the interval.
     seed : int
     """
-    for argument, number in (("permutations", permutations), ("bootstraps", bootstraps)):
-        if number < 1:
-            raise BadSetting(f"must be >= 1 (got {number})", argument=argument, value=number)
+    if permutations < 1:
+        raise BadSetting(
+            f"must be >= 1 (got {permutations})", argument="permutations", value=permutations
+        )
     if not 0 < level < 1:
         raise BadSetting(f"must be > 0 and < 1 (got {level})", argument="level", value=level)
     if len(scores.runs) < 2:
@@ -91,13 +99,14 @@ def compare_systems(
     rng = np.random.default_rng(seed)
     pairs = list(combinations(range(len(scores.runs)), 2))
     differences = np.stack([values[a] - values[b] for a, b in pairs])
-    low, high = _bootstrap(differences, bootstraps, level, rng)
     p_randomisation = _randomisation(differences, permutations, rng)
     p_tukey = compute_tukey_p(values, pairs, permutations, rng)
     p_holm = holm(p_randomisation)
     is_equal = ~np.any(differences != 0, axis=1)
-    p_t = _t_test(differences)
-    has_interval = values.shape[1] > 1
+    p_t, half_width = _t_test(differences, level)
+    has_interval = (differences != 0).sum(axis=1) >= LEAST_DIFFERENCES
+    has_interval &= np.isfinite(p_t)
+    means = differences.mean(axis=1).tolist()
     comparisons = []
     for number, (a, b) in enumerate(pairs):
         difference = differences[number]
@@ -106,9 +115,9 @@ def compare_systems(
             Comparison(
                 first=scores.runs[a],
                 second=scores.runs[b],
-                difference=float(difference.mean()),
-                low=float(low[number]) if has_interval else None,
-                high=float(high[number]) if has_interval else None,
+                difference=means[number],
+                low=means[number] - half_width[number] if has_interval[number] else None,
+                high=means[number] + half_width[number] if has_interval[number] else None,
                 p_t=None if undefined else _none_if_nan(p_t[number]),
                 p_randomisation=None if undefined else float(p_randomisation[number]),
                 p_holm=None if undefined else float(p_holm[number]),
@@ -125,30 +134,18 @@ def _none_if_nan(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _t_test(differences: Floats) -> Floats:
-    from scipy.special import stdtr
+def _t_test(differences: Floats, level: float) -> tuple[Floats, list[float]]:
+    """Return the p of the paired t-test, and half the width of its interval."""
+    from scipy.special import stdtr, stdtrit
 
     n = differences.shape[1]
     sd = differences.std(axis=1, ddof=1) if n > 1 else np.zeros(len(differences))
+    error = sd / np.sqrt(n)
     t = np.divide(
-        differences.mean(axis=1), sd / np.sqrt(n), out=np.full(len(differences), np.nan),
-        where=sd > 0,
-    )  # fmt: skip
+        differences.mean(axis=1), error, out=np.full(len(differences), np.nan), where=sd > 0
+    )
     p: Floats = 2.0 * stdtr(n - 1, -np.abs(t))
-    return p
-
-
-def _bootstrap(
-    differences: Floats, bootstraps: int, level: float, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Return the percentile interval of each mean difference."""
-    n = differences.shape[1]
-    # Weights of the topics in each resample: one matrix product instead of a gather per resample.
-    counts = rng.multinomial(n, np.full(n, 1.0 / n), size=bootstraps).astype(np.float64) / n
-    means = differences @ counts.T
-    tail = (1.0 - level) / 2.0
-    low, high = np.quantile(means, [tail, 1.0 - tail], axis=1)
-    return low, high
+    return p, (stdtrit(max(n - 1, 1), (1.0 + level) / 2.0) * error).tolist()
 
 
 def _randomisation(differences: Floats, permutations: int, rng: np.random.Generator) -> Floats:

@@ -11,6 +11,7 @@ import polars as pl
 from venire.aggregation.registry import build
 from venire.arrays import Longs, Mask
 from venire.evaluation.ranks import RankTable
+from venire.evaluation.told_apart import ToldApart
 from venire.measures import Measure
 from venire.reliability.panels import (
     ALIGNMENTS,
@@ -20,7 +21,6 @@ from venire.reliability.panels import (
     PanelComparison,
     compare_panels,
 )
-from venire.reliability.told_apart import ToldApart
 from venire.tables.judgments import Judgments
 from venire.tables.schema import PAIR, express
 

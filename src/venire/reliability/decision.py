@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from venire.reliability.told_apart import ToldApart
+from venire.evaluation.told_apart import ToldApart
 from venire.reliability.verdict import AMBER, GREEN, NOT_CHECKED, RED, Risk
 from venire.tables.schema import express
 

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from venire.arrays import Floats, Mask
-from venire.evaluation.paired_tests import compare_systems
 from venire.evaluation.score import Scores
+from venire.evaluation.told_apart import tell_apart
 from venire.stats.rank_correlation import RankCorrelation, tau_ap_b, tau_b_many
+from venire.stats.topic_bootstrap import draw_topics, read_interval
 
 Row = dict[str, Any]
-TOLD_APART = 0.05
-"""Two systems are told apart where the p of the randomised Tukey HSD is below this level."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +46,9 @@ def compare_orders(
             order = RankCorrelation.of(scores[a].runs, *means)
             low, high = None, None
             if is_counted.sum() > 1:
-                low, high = _interval(tau_b_many(resampled[a], resampled[b]))
+                low, high, _ = read_interval(
+                    tau_b_many(resampled[a], resampled[b]), int(is_counted.sum())
+                )
             told_apart_by = {
                 pair: [names[group] for group in (a, b) if frozenset(pair) in told_apart[group]]
                 for pair in order.swapped
@@ -81,32 +82,23 @@ def compare_orders(
 def _draw_topics(is_counted: Mask, options: Options) -> Floats:
     """Return how often each topic is in each bootstrap sample [bootstrap, topics]."""
     size = int(is_counted.sum())
-    drawn = np.random.default_rng(options.seed).multinomial(
-        size, np.full(size, 1 / max(size, 1)), size=options.bootstrap
-    )
     weights = np.zeros((options.bootstrap, is_counted.size))
-    weights[:, is_counted] = drawn
+    if size:
+        rng = np.random.default_rng(options.seed)
+        weights[:, is_counted] = draw_topics(size, options.bootstrap, rng)
     return weights
 
 
 def _find_told_apart(scores: Scores, measure: int, options: Options) -> set[frozenset[str]]:
-    """Return the pairs of systems with a randomised Tukey HSD p below ``TOLD_APART``."""
-    if scores.counted.all(axis=0).sum() < 2:
+    """Return the pairs of systems that the common topics tell apart."""
+    values = scores.values[measure][:, scores.counted.all(axis=0)]
+    if values.shape[1] < 2:
         return set()
-    comparisons = compare_systems(
-        scores, measure, permutations=options.permutations, bootstraps=1, seed=options.seed
+    told_apart = tell_apart(
+        values, scores.runs, permutations=options.permutations, seed=options.seed
     )
     return {
-        frozenset((comparison.first, comparison.second))
-        for comparison in comparisons
-        if comparison.p_tukey is not None and comparison.p_tukey < TOLD_APART
+        frozenset(pair)
+        for pair in combinations(scores.runs, 2)
+        if told_apart.find_better(*pair) is not None
     }
-
-
-def _interval(values: Floats) -> tuple[float | None, float | None]:
-    """Return the 95% percentile interval; None where half of the values or more are undefined."""
-    known = values[~np.isnan(values)]
-    if known.size <= values.size / 2:
-        return None, None
-    low, high = np.quantile(known, [0.025, 0.975])
-    return float(low), float(high)

@@ -11,8 +11,10 @@ import polars as pl
 
 from venire.arrays import Longs
 from venire.errors import BadSetting, DataError
+from venire.evaluation.clear_groups import COPY_DISTANCE
 from venire.evaluation.ranks import ABSENT, RankTable
 from venire.evaluation.score import Scores, rank, score, smallest_relevant
+from venire.evaluation.told_apart import ToldApart, tell_apart
 from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import Measure
 from venire.pooling.base import Lists
@@ -26,8 +28,7 @@ from venire.reliability.leave_one_out import LeaveOneOut, leave_one_out
 from venire.reliability.pairs_to_judge import list_pairs
 from venire.reliability.panels import Panel, PanelComparison
 from venire.reliability.substitution import Substitution, substitute
-from venire.reliability.told_apart import ToldApart, tell_apart
-from venire.reliability.top_order import COPY_DISTANCE, TopOrder, estimate_top_order
+from venire.reliability.top_order import TopOrder, estimate_top_order
 from venire.reliability.uncertain_grades import UncertainGrades, rank_drawn_grades
 from venire.reliability.unjudged import DEPTH, Unjudged, measure_unjudged
 from venire.reliability.verdict import (

@@ -3,10 +3,11 @@ import dataclasses
 import numpy as np
 import pytest
 from agreement_tables import counted, four_coders, random_rows, table
+from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from venire.agreement.alpha import krippendorff_alpha
-from venire.agreement.bootstrap import percentile, resample
+from venire.agreement.bootstrap import resample
 from venire.agreement.breakdown import with_the_rest
 from venire.agreement.interpretation import band
 from venire.agreement.pairs import Pair
@@ -83,7 +84,7 @@ def test_intervals_are_seeded_and_hold_the_value():
     assert one.values != measure_agreement(judgments, bootstrap=200, seed=5).values
     for value in one.values:
         assert value.low < value.value < value.high
-    assert "intervals: 95%, percentiles of 200 resamples of 20 topics, seed 4" in one.notes
+    assert "intervals: 95%, expanded percentiles of 200 resamples of 20 topics, seed 4" in one.notes
 
 
 def test_the_interval_is_that_of_a_plain_bootstrap():
@@ -101,7 +102,9 @@ def test_the_interval_is_that_of_a_plain_bootstrap():
         ]
         plain.append(krippendorff_alpha(table(drawn, scale="0,1,2,3")).value)
     value = measure_agreement(judgments, bootstrap=30, seed=7)[HEADLINE]
-    assert (value.low, value.high) == pytest.approx(np.quantile(plain, [0.025, 0.975]), abs=1e-9)
+    # Hesterberg (2015): Phi(sqrt(n / (n - 1)) t(.025, n - 1)) in place of .025.
+    tail = stats.norm.cdf(np.sqrt(8 / 7) * stats.t.ppf(0.025, 7))
+    assert (value.low, value.high) == pytest.approx(np.quantile(plain, [tail, 1 - tail]), abs=1e-9)
 
 
 def test_one_topic_has_no_interval():
@@ -278,8 +281,3 @@ def test_resample_in_blocks_gives_each_draw(monkeypatch):
     assert parts["x"].tolist() == whole["x"].tolist()
     with pytest.raises(BadSetting, match="at least 1"):
         resample([data], lambda sums: {"x": sums[:, 0]}, times=0, seed=1)
-
-
-def test_mostly_undefined_draws_give_no_interval():
-    assert percentile(np.array([1.0, np.nan, np.nan])) == (None, None, 2)
-    assert percentile(np.array([])) == (None, None, 0)

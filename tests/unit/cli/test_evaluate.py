@@ -44,7 +44,7 @@ def test_measures_of_ir_measures(venire_json, files):
 def test_compare(venire_json, files):
     result = venire_json(
         "compare", files / "qrels", files / "good.run", files / "poor.run", "-m", "RR",
-        "--permutations", 100, "--bootstraps", 100,
+        "--permutations", 100,
     )  # fmt: skip
     row = result["rows"][0]
     assert (row["first"], row["second"], row["difference"]) == ("good", "poor", 0.75)

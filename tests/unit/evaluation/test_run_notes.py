@@ -68,7 +68,7 @@ def test_a_cutoff_beyond_what_a_run_ranks_is_named():
 def test_compare_and_trust_carry_the_notes():
     table = runs(good={"q": "a b", "r": "c", "s": "d"}, foreign={"q": "A B", "r": "C", "s": "D"})
     for result in (
-        venire.compare(QRELS, table, permutations=10, bootstraps=10),
+        venire.compare(QRELS, table, permutations=10),
         venire.trust(QRELS, table, permutations=10),
     ):
         assert any("no document of run foreign" in note for note in result.notes)
@@ -86,7 +86,7 @@ def test_a_pool_names_short_and_partial_runs():
 
 def test_one_topic_has_no_interval():
     table = runs(good={"q": "a b"}, poor={"q": "b a"})
-    result = venire.compare({"q": {"a": 1, "b": 0}}, table, permutations=10, bootstraps=10)
+    result = venire.compare({"q": {"a": 1, "b": 0}}, table, permutations=10)
     assert (result.rows[0]["low"], result.rows[0]["high"]) == (None, None)
     assert "one topic: no interval and no t-test" in result.notes
 

@@ -4,7 +4,6 @@ import pytest
 from venire.errors import BadSetting
 from venire.evaluation.score import Scores
 from venire.measures import parse
-from venire.reliability.discriminative_power import discriminative_power
 from venire.reliability.generalizability import generalizability
 
 
@@ -86,15 +85,3 @@ def scores_of(values):
     names = [f"s{at}" for at in range(len(values))]
     topics = [str(at) for at in range(values.shape[1])]
     return Scores([parse("AP")], names, topics, values[None], np.ones(values.shape, bool))
-
-
-def test_power_of_systems_that_differ_and_that_do_not():
-    noise = np.random.default_rng(0).normal(0, 0.01, (3, 40))
-    apart = discriminative_power(
-        scores_of(noise + np.array([[0.1], [0.5], [0.9]])), permutations=500
-    )
-    assert (apart.apart, apart.pairs, apart.share) == (3, 3, 1.0)
-    same = discriminative_power(scores_of(np.tile(noise[0], (3, 1))), permutations=500)
-    assert same.share == 0.0
-    with pytest.raises(BadSetting, match="alpha"):
-        discriminative_power(scores_of(noise), alpha=0)

@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, ttest_rel
 
 from venire.errors import BadSetting
+from venire.evaluation.clear_groups import find_clear_cuts, merge_copies, size_of_top_group
 from venire.reliability.top_order import (
     ONE_SYSTEM,
     TOO_FEW_TOPICS,
     compare_halves,
     count_topics_needed,
     estimate_top_order,
-    find_clear_cuts,
     lengthen,
-    merge_copies,
-    size_of_top_group,
 )
 
 

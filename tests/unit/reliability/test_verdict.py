@@ -4,6 +4,7 @@ import pytest
 
 from venire import Judgments, Qrels, Runs
 from venire.errors import BadSetting, DataError, NoOverlap
+from venire.evaluation.told_apart import ToldApart
 from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import parse
 from venire.reliability import verdict
@@ -11,7 +12,6 @@ from venire.reliability.favoured_system import Audit, FavouredSystem
 from venire.reliability.leave_one_out import LeaveOneOut
 from venire.reliability.panels import PanelComparison
 from venire.reliability.summary import assess_ranking
-from venire.reliability.told_apart import ToldApart
 from venire.reliability.top_order import ONE_SYSTEM, TOO_FEW_TOPICS, TopOrder
 from venire.reliability.unjudged import Unjudged
 from venire.report.trust import trust_page, write_trust
@@ -219,8 +219,8 @@ def make_order(tau, *, reason=None, topics=40, needed=100):
     )
 
 
-APART = ToldApart(("a", "b", "c"), np.array([True, True, False]), (), 40)
-NONE_APART = ToldApart(("a", "b", "c"), np.zeros(3, dtype=bool), (), 40)
+APART = ToldApart(("a", "b", "c"), np.array([True, True, False]), (), frozenset(), 40)
+NONE_APART = ToldApart(("a", "b", "c"), np.zeros(3, dtype=bool), (), frozenset(), 40)
 
 
 @pytest.mark.parametrize(("tau", "light"), [(0.9, "green"), (0.89, "amber"), (0.69, "red")])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from venire.errors import BadSetting
 from venire.evaluation.paired_tests import compute_tukey_p
-from venire.reliability.told_apart import tell_apart
+from venire.evaluation.told_apart import tell_apart
 
 
 def draw_scores(seed, systems=6, topics=15, spread=0.1, noise=0.15):
@@ -63,6 +63,23 @@ def test_equal_systems_are_told_apart_in_one_set_of_twenty_at_most():
         found += tell_apart(scores, list("abcdef"), permutations=99, seed=seed).apart.any()
     # Level .05 gives 3 on average; 8 or more have a probability of .01.
     assert found <= 7
+
+
+def test_copies_are_compared_among_themselves_and_count_as_one_against_others():
+    rng = np.random.default_rng(0)
+    scores = rng.random(30)
+    better = scores + 0.005 + rng.normal(0, 0.002, 30)
+    table = np.stack([scores, better, scores, scores - 0.5])
+    result = tell_apart(table, list("abcd"))
+    assert result.copies == (("a", "b"), ("c", "b"))
+    assert result.find_better("a", "b") == result.find_better("b", "c") == "b"
+    assert result.find_better("a", "c") is None
+    assert [result.find_better(name, "d") for name in "abc"] == ["a", "b", "c"]
+
+
+def test_the_same_scores_three_times_tell_nothing_apart():
+    result = tell_apart(np.tile(draw_scores(0)[:1], (3, 1)), list("abc"))
+    assert [result.find_better(*pair) for pair in ("ab", "ac", "bc")] == [None] * 3
 
 
 def test_one_topic_tells_nothing_apart():
