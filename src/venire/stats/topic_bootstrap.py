@@ -36,7 +36,7 @@ def expand_tail(topics: int, level: float = 0.95) -> float:
     Examples
     --------
     >>> round(expand_tail(10), 4), round(expand_tail(10_000), 4)
-    (0.0085, 0.025)
+    (0.0086, 0.025)
     """
     from scipy.special import ndtr, stdtrit
 
