@@ -60,6 +60,7 @@ reproduce: $(STAMP)  ## published tables beside ours, in reproduce/output
 	$(BIN)/python reproduce/ablation.py
 	$(BIN)/python reproduce/frontier.py
 	$(BIN)/python reproduce/cranfield.py
+	$(BIN)/python reproduce/assessors.py
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Venire needs Python 3.11 or newer; say make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'

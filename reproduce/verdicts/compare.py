@@ -3,7 +3,8 @@
 Six runs, scores with an error of their own and one shared by all runs of a topic. False alarm: a
 pair of runs of the same true mean is told apart (of a world: any such pair; of ``p_t`` and
 ``p_randomisation``: one pair chosen before). Coverage: share of simulations whose interval, where
-there is one, holds the true difference.
+there is one, holds the true difference; of the runs of TREC DL 2019, where that collection is at
+hand, the 43 topics are the population that topics are drawn from.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import math
 from typing import Any
 
 import numpy as np
+from common import DATA
 
+import venire
 from venire.evaluation.paired_tests import compare_systems
 from venire.evaluation.score import Scores
 from venire.evaluation.told_apart import tell_apart
@@ -38,6 +41,8 @@ def run(quick: bool, seed: int) -> list[dict[str, Any]]:
         rows += _try_power(topics, times // 4, rng)
     for world, draw in DIFFERENCES.items():
         rows += [_cover(world, draw, topics, 2 * times, rng) for topics in (5, 10, 20, 50)]
+    if (DATA / "trec-dl19").exists():
+        rows += _cover_runs(10 if quick else 200, rng)
     return rows
 
 
@@ -151,3 +156,27 @@ def _cover(
         if pair.low is not None and pair.high is not None:
             covered.append(pair.low <= truth <= pair.high)
     return _row("interval", f"differences {world}, {topics} topics", covered, "coverage")
+
+
+def _cover_runs(pairs: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Draw topics of TREC DL 2019 with replacement, for pairs of runs drawn at random."""
+    folder = DATA / "trec-dl19"
+    measures = ["AP", "nDCG@10", "RR"]
+    scores = venire.evaluate(folder / "qrels-pass.txt", folder / "runs", measures).scores
+    rows = []
+    for at, measure in enumerate(measures):
+        values = scores.values[at]
+        for topics in (10, 20, 43):
+            covered = []
+            for _ in range(pairs):
+                difference = np.subtract(*values[rng.choice(len(values), 2, replace=False)])
+                for _ in range(20):
+                    drawn = rng.choice(difference, topics)
+                    pair = compare_systems(
+                        _score(np.stack([drawn, np.zeros(topics)])), permutations=1
+                    )[0]
+                    if pair.low is not None and pair.high is not None:
+                        covered.append(pair.low <= difference.mean() <= pair.high)
+            world = f"{measure} of runs of TREC DL 2019, {topics} topics"
+            rows.append(_row("interval", world, covered, "coverage"))
+    return rows

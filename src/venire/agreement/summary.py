@@ -29,6 +29,8 @@ from venire.tables.scale import Scale
 from venire.tables.schema import express
 
 HEADLINE = "alpha-ordinal"
+FEW_TOPICS = 10
+"""With fewer topics the intervals are too narrow (docs/reference/verdicts.md)."""
 GRADED, BINARY = "graded", "relevant or not"
 
 
@@ -240,6 +242,11 @@ def _intervals(
         f"intervals: 95%, expanded percentiles of {express(times, 'resample')} of "
         f"{express(n_topics, 'topic')}, seed {seed}"
     ]
+    if n_topics < FEW_TOPICS:
+        notes.append(
+            f"fewer than {FEW_TOPICS} topics: such intervals hold the figure of other topics in "
+            "about 90% of cases, not 95%"
+        )
     out = []
     lost: dict[int, list[str]] = {}
     for value in values:

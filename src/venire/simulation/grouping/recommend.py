@@ -15,12 +15,12 @@ from venire.errors import BadSetting, DataError, UnknownName
 from venire.grouping.settings import ONE
 from venire.short_repr import write_repr
 from venire.simulation.grouping.explanations import list_caveats, summarise_recommendation
+from venire.stats.topic_bootstrap import expand_tail
 
 POINTS = 0.02
 """How much recall a setting may cost against judging one at a time: 2 points."""
 EXACT = 1e-9
 """Sums of shares in another order differ by less."""
-TAIL = (0.025, 0.975)
 SUMS = ("seconds", "never_looked", "judged", "labelled", "corrected", "split", "glances")
 
 
@@ -113,7 +113,7 @@ def recommend(
     A type's recall is the mean over the queries with a relevant image, of the mean over
     repetitions. Its time per image is the time of all queries over the images of all queries.
     Speed is the mean over the chosen types. Each type is compared with itself, one at a time. The
-    intervals are 95% percentile intervals of a bootstrap over queries (Efron and Tibshirani 1993).
+    intervals are 95% expanded percentile intervals of a bootstrap over queries.
     Of equally fast settings one at a time is taken, then the first by name.
 
     Parameters
@@ -163,12 +163,14 @@ def recommend(
     )
     ranked = [row for row in order if good[row]]
     pick = ranked[0]
+    tail = expand_tail(max(len(images), 2))
+    tails = (tail, 1.0 - tail)
     draws = _draws(sums["seconds"], images, recall, has, single, basis, bootstrap, seed)
     gap = None
     if len(ranked) > 1 and draws:
-        low, high = np.quantile(draws["speed"][:, ranked[1]] - draws["speed"][:, pick], TAIL)
+        low, high = np.quantile(draws["speed"][:, ranked[1]] - draws["speed"][:, pick], tails)
         gap = bool(low > 0 or high < 0)
-    ends = {name: np.nanquantile(draws[name], TAIL, axis=0) for name in draws}
+    ends = {name: np.nanquantile(draws[name], tails, axis=0) for name in draws}
     unsure = tuple(
         name
         for name, column in zip(chosen, basis, strict=True)
