@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,7 +34,8 @@ def describe_order(
     known = [row for row in orders if row["tau"] is not None]
     if not known:
         return "Nothing can be said of the order: all systems tie under one of the groups."
-    sentences = [_describe_doubt(known, topics, shared_pairs), _describe_tau(names, known)]
+    doubt = _describe_doubt(known, topics, shared_pairs)
+    sentences = [doubt, _describe_tau(names, known, doubt is None)]
     tied = dict.fromkeys(row["measure"] for row in orders if row["tau"] is None)
     if tied:
         sentences.append(f"By {', '.join(tied)} all systems tie under one of the groups.")
@@ -63,21 +65,55 @@ def _describe_doubt(known: list[Row], topics: int, shared_pairs: str) -> str | N
     return f"Whether the order repeats cannot be told yet: {reason}; {step}. So far:"
 
 
-def _describe_tau(names: Sequence[str], known: list[Row]) -> str:
+def _describe_tau(names: Sequence[str], known: list[Row], is_told: bool) -> str:
+    """Return the lowest tau and the lowest end of an interval, and how many swaps matter.
+
+    "At least" is said of the lower end only, and nothing is said to repeat where that is 0 or
+    less.
+    """
     measures = ", ".join(dict.fromkeys(row["measure"] for row in known))
     worst = min(known, key=lambda row: row["tau"])
-    if worst["tau"] > 1 - 1e-12:
+    is_same = worst["tau"] > 1 - 1e-12
+    sentences = []
+    if is_same:
         groups = f"{', '.join(names[:-1])} and {names[-1]}"
-        return f"The order of the systems is the same under {groups} ({measures})."
+        sentences.append(f"The order of the systems is the same under {groups} ({measures}).")
+    if not is_told:
+        if not is_same:
+            sentences.append(f"tau is {worst['tau']:.2f} ({_name(worst)}); {_count_swaps(known)}")
+        return " ".join(sentences)
+    lowest = min(known, key=lambda row: row["tau_low"])
+    low = math.floor(100 * lowest["tau_low"] + 1e-9) / 100
+    if is_same:
+        if low < 1:
+            sentences.append(
+                f"On as many other topics tau is at least {low:.2f} (95% confidence, "
+                f"{_name(lowest)})."
+            )
+    elif low > 0:
+        sentences.append(
+            f"The order repeats with a tau of at least {low:.2f} (95% confidence; "
+            f"{lowest['tau']:.2f} on these topics, {_name(lowest)}); {_count_swaps(known)}"
+        )
+    else:
+        sentences.append(
+            f"That the order repeats is not shown: tau is {lowest['tau']:.2f}, with a 95% "
+            f"interval from {low:.2f} to {lowest['tau_high']:.2f} ({_name(lowest)}); "
+            f"{_count_swaps(known)}"
+        )
+    return " ".join(sentences)
+
+
+def _name(row: Row) -> str:
+    return f"{row['first']} and {row['second']}, {row['measure']}"
+
+
+def _count_swaps(known: list[Row]) -> str:
+    """Return how many swaps are of systems that a group tells apart."""
     matter = sum(row["matter"] for row in known)
     if not any(row["swapped"] for row in known):
-        swaps = "no two systems swap, but some tie under one group only."
-    elif not matter:
-        swaps = "no swap is of systems that a group tells apart."
-    else:
-        verb = "is" if matter == 1 else "are"
-        swaps = f"{express(matter, 'swap')} {verb} of systems that a group tells apart."
-    return (
-        f"The order repeats with a tau of at least {worst['tau']:.2f} "
-        f"({worst['first']} and {worst['second']}, {worst['measure']}); {swaps}"
-    )
+        return "no two systems swap, but some tie under one group only."
+    if not matter:
+        return "no swap is of systems that a group tells apart."
+    verb = "is" if matter == 1 else "are"
+    return f"{express(matter, 'swap')} {verb} of systems that a group tells apart."

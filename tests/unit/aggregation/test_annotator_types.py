@@ -6,7 +6,6 @@ from scipy.stats import norm
 
 from venire import Scale
 from venire.aggregation import loop
-from venire.aggregation.annotator_types.descriptions import describe_type
 from venire.aggregation.annotator_types.grid import (
     SPAM,
     build_places,
@@ -194,20 +193,12 @@ def test_people_are_known_for_what_they_are():
     found = AnnotatorTypes().fit(judgments).annotators
     said = dict(found.select("annotator_id", "type").iter_rows())
     for name, text in said.items():
+        # Everybody who looks is about as exact: "careful" would not tell them from most.
         wanted = {
-            "lenient": "lenient", "strict": "strict", "careful": "careful",
+            "lenient": "lenient", "strict": "strict", "careful": "like most",
             "random": "random", "clicker": "clicks one label",
         }[name.split("-")[0]]  # fmt: skip
         assert wanted in text, (name, text)
-
-
-def test_words():
-    assert describe_type(0.0, 0.4, 0.6, 0.95, None) == "careful, compresses the scale"
-    assert describe_type(-1.0, 0.9, 1.5, 0.6, None) == (
-        "often does not look, strict by a whole grade, stretches the scale"
-    )
-    assert describe_type(0.0, 0.9, 1.0, 0.1, None) == "random"
-    assert describe_type(0.0, 0.7, 1.0, 0.9, None) == "typical"
 
 
 @pytest.mark.parametrize(

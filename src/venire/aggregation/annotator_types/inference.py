@@ -193,10 +193,8 @@ class Problem:
             score /= total
             yield chunk, score, float(np.sum(top) + np.sum(np.log(total)))
 
-    def describe_annotators(
-        self, state: State, shares: Floats
-    ) -> tuple[dict[str, tuple[Floats, Floats]], Floats]:
-        """Return mean and sd of each trait [N], and the probability of kinds of spam [N, S].
+    def describe_annotators(self, state: State, shares: Floats) -> dict[str, tuple[Floats, Floats]]:
+        """Return mean and sd of each trait [N].
 
         ``right`` is the probability that a label is the grade, for grades with the
         frequencies ``shares`` [K] and the middle difficulty. Bias, error and scale are averaged
@@ -210,22 +208,16 @@ class Problem:
         e = types.reliability
         whole = np.stack([e, right], axis=1)
         looking = np.stack([types.bias, types.error, types.scale], axis=1)
-        spam = np.zeros((types.count, types.pi.shape[0]))
-        spam[np.arange(types.count), types.spam] = 1.0 - e
         means = np.zeros((self.n_annotators, 5))
         squares = np.zeros_like(means)
-        kinds = np.zeros((self.n_annotators, types.pi.shape[0]))
         for rows, r, _ in self.iterate_responsibilities(state, self.expect_counts(state)):
             means[rows, :2], squares[rows, :2] = r @ whole, r @ whole**2
             weight = r * (e + 1e-9)
             weight /= weight.sum(axis=1, keepdims=True)
             means[rows, 2:], squares[rows, 2:] = weight @ looking, weight @ looking**2
-            kinds[rows] = r @ spam
         sd = np.sqrt(np.maximum(squares - means**2, 0.0))
-        total = kinds.sum(axis=1, keepdims=True)
         names = ("reliability", "right", "bias", "error", "scale")
-        traits = {name: (means[:, i], sd[:, i]) for i, name in enumerate(names)}
-        return traits, kinds / np.maximum(total, 1e-300)
+        return {name: (means[:, i], sd[:, i]) for i, name in enumerate(names)}
 
     def expect_counts(self, state: State) -> Floats:
         """Return the expected counts [N, label, T] at a state."""

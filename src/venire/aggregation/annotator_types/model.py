@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from venire.aggregation import base, loop
-from venire.aggregation.annotator_types.descriptions import describe_type, find_favourites
+from venire.aggregation.annotator_types.descriptions import describe_types
+from venire.aggregation.annotator_types.distinctive_traits import find_distinctive_traits
 from venire.aggregation.annotator_types.grid import GRIDS, SPAM, build_places, build_types
 from venire.aggregation.annotator_types.inference import Problem, State
 from venire.aggregation.posterior import Posterior
@@ -201,10 +202,10 @@ class AnnotatorTypes(loop.IterativeModel):
         unit: float,
     ) -> pl.DataFrame:
         """Return mean and sd of the traits of each annotator, and their type in words."""
-        traits, kinds = problem.describe_annotators(state, shares)
+        traits = problem.describe_annotators(state, shares)
         e, a, s, c = (traits[name][0] for name in ("reliability", "bias", "error", "scale"))
-        favourites = find_favourites(kinds, problem.types.names, judgments.scale.names)
-        types = [describe_type(*row) for row in zip(a, s, c, e, favourites, strict=True)]
+        distinctive, posterior = find_distinctive_traits(problem, state)
+        types = describe_types(problem.types, distinctive, posterior, judgments.scale.names)
         right, right_sd = traits["right"]
         frame = build_annotators(
             judgments.codes,
