@@ -21,7 +21,7 @@ MOST_GRADES = 10
 
 _BATCHES = "Batches"
 _GOLD = "Gold"
-_REJECT = "Rules that reject a batch"
+_REJECT = "Rules that reject or hold a batch"
 _PAUSE = "Rule that pauses an annotator"
 _START = "Before the first batch"
 
@@ -90,6 +90,15 @@ class CampaignSettings(Settings):
         1.0,
         words="Maximum share of one label in a batch with at least 8 labels. 1 turns the rule off.",
         label="Maximum share of one label",
+        group=_REJECT,
+        least=0,
+        most=1,
+    )
+    max_skipped_share: float = setting(
+        0.5,
+        words="Maximum share of skipped documents in a batch. With more, the batch is held: its "
+        "judgments do not count until you accept it. 1 turns the rule off.",
+        label="Maximum share of skipped documents",
         group=_REJECT,
         least=0,
         most=1,

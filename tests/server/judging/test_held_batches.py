@@ -76,7 +76,7 @@ def test_its_judgments_stay_and_do_not_count(store, how):
         assert session.scalar(select(func.sum(Task.taken))) == 0
         (alarm,) = [one for one in read_overview(session, study)["alarms"] if one["kind"] == "held"]
         assert alarm["campaign_id"] == campaign
-        assert "1 batch ended before any gold was judged" in alarm["text"]
+        assert "1 batch held for review" in alarm["text"]
         assert count_rejections(session, study) == {}  # it is no rejection either
     assert Counter(one.state for one in leases(store, batch))["rejected"] == 3
     assert counted(store, study) == 0

@@ -33,6 +33,7 @@ gold_errors = 0
 gold_match = "near"
 min_seconds = 1.5
 max_same_share = 0.9
+max_skipped_share = 0.4
 topics = "one"
 qualification_size = 6
 qualification_needed = 5

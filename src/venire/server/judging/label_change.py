@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from venire.server.judging.leases import free_places, take_places
 from venire.server.judging.review import is_decided_by_owner, is_right, review
 from venire.server.judging.rules import JudgingRules
-from venire.server.store.judging import AGAIN, FILLS, Batch, Judgment, Lease, NoLabel
+from venire.server.store.judging import AGAIN, FILLS, Batch, Judgment, Lease, NoLabel, Task
 from venire.server.store.studies import Gold
 
 STATE_AFTER = {
@@ -81,7 +81,7 @@ def judge(open_batch: OpenBatch, lease: Lease, event: Mapping[str, Any]) -> dict
         return refuse(Refusal.BATCH_OVER)
     if state == "live" and (ended or lease.state == "live"):
         return refuse(Refusal.NOTHING_TO_UNDO)
-    if not FILLS[lease.state] and FILLS[state] and not _take_place_again(session, lease):
+    if not FILLS[lease.state] and FILLS[state] and not _take_place_again(open_batch, lease):
         return refuse(Refusal.PLACE_TAKEN)
     if FILLS[lease.state] and not FILLS[state] and lease.task_id is not None:
         free_places(session, [lease.task_id])
@@ -113,19 +113,43 @@ _NO_LABEL = {"live": NoLabel.WITHDRAWN, "skipped": NoLabel.SKIPPED}
 _NEW_JUDGMENT = insert(Judgment).returning(Judgment.seq)
 
 
-def _take_place_again(session: Session, lease: Lease) -> bool:
-    """Take the place that a lease has lost, unless it is filled or the annotator got it again."""
+def _take_place_again(open_batch: OpenBatch, lease: Lease) -> bool:
+    """Take the place that a lease has lost, unless it is filled or the annotator got it again.
+
+    Gold has no places. It follows a real document of its batch: a refusal that only real documents
+    meet would tell which ones are gold.
+    """
+    session = open_batch.session
     if lease.task_id is None:
+        return _is_open_again(open_batch, lease)
+    return not _has_again(session, lease) and bool(take_places(session, [lease.task_id]))
+
+
+def _is_open_again(open_batch: OpenBatch, gold: Lease) -> bool:
+    """Return whether the real document that a gold lease follows can be judged again.
+
+    The ID of the pair, which no browser sees, decides which document it is: always the same one.
+    """
+    real = [lease for lease in open_batch.leases.values() if lease.task_id is not None]
+    if not real:
         return True
+    real.sort(key=lambda lease: lease.position)
+    lease = real[gold.pair_id % len(real)]
+    if FILLS[lease.state]:
+        return True
+    task = open_batch.session.get_one(Task, lease.task_id, populate_existing=True)
+    return task.taken < task.overlap and not _has_again(open_batch.session, lease)
+
+
+def _has_again(session: Session, lease: Lease) -> bool:
+    """Return whether the annotator got the document of an ended lease once more."""
     other = select(Lease.id).where(
         Lease.task_id == lease.task_id,
         Lease.annotator_id == lease.annotator_id,
         Lease.id != lease.id,
         Lease.state.not_in(AGAIN),
     )
-    if session.scalar(other) is not None:
-        return False
-    return bool(take_places(session, [lease.task_id]))
+    return session.scalar(other) is not None
 
 
 def _judged_at(open_batch: OpenBatch, browser_time: datetime | None) -> datetime:

@@ -25,7 +25,7 @@ from venire.server.judging.gold import GoldPair, count_unseen, read_gold
 from venire.server.judging.leases import free_places
 from venire.server.judging.review import review
 from venire.server.judging.rules import JudgingRules, read_rules
-from venire.server.store.base import new_id
+from venire.server.store.base import new_id, open_random
 from venire.server.store.judging import AGAIN, Batch, Lease, Task
 
 _MOST_EXPIRED = 20
@@ -83,7 +83,7 @@ def open_next_batch(
             f"The campaign {context.name!r} is {state}.", code=f"campaign-{context.state}"
         )
     batch_id = new_id()
-    rng = random.Random(batch_id)
+    rng = open_random()
     documents, kind = _draw_documents(session, context, rng)
     if not documents:
         return _wait_or_done(session, campaign_id, annotator_id, now)

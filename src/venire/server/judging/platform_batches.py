@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +15,7 @@ from venire.server.judging.gold import read_gold
 from venire.server.judging.leases import take_places
 from venire.server.judging.next_batch import mix
 from venire.server.judging.rules import JudgingRules
-from venire.server.store.base import new_id
+from venire.server.store.base import new_id, open_random
 from venire.server.store.judging import Batch, Lease, Task
 from venire.server.store.people import User
 
@@ -59,7 +58,7 @@ def draw_platform_batches(
                 for task, pair, topic, _ in tasks[start : start + settings.batch_size]
             ]
             batch_id = new_id()
-            rng = random.Random(batch_id)
+            rng = open_random()
             # Gold of the batch's own topics does not stand out; other gold only where it must.
             topics = list(dict.fromkeys(document.topic_id for document in documents))
             rng.shuffle(topics)

@@ -18,6 +18,7 @@ from venire.server.judging.pausing import pause_where_needed
 from venire.server.judging.rules import JudgingRules
 from venire.server.store.judging import Batch, BatchReason, Campaign, Judgment, Lease
 from venire.server.store.work import Decision
+from venire.tables.schema import express
 
 REJECTIONS = {
     BatchReason.GOLD_WRONG: "The answers did not meet the quality standard of this task.",
@@ -49,8 +50,8 @@ def review(
     A practice batch never counts; a qualification is passed or failed. Gold that the annotator
     could not judge, or skipped, counts as wrong: otherwise skipping would evade the check. Leaving
     before the gold would evade it too, so a batch that ended before any of its gold was judged is
-    held. Its places are free again, and its judgments are kept but do not count until gold arrives
-    late or an owner decides.
+    held, and so is one with more skipped documents than allowed. Its places are free again, and its
+    judgments are kept but do not count until gold arrives late or an owner decides.
     """
     labels = read_current_judgments(session, leases)
     asked = [
@@ -128,6 +129,13 @@ def _apply_rules(
             f"label {label} in {number} of {total} labels ({settings.max_same_share:.0%} allowed)"
         )
         return Verdict(False, BatchReason.ONE_LABEL, words)
+    skipped = sum(lease.state == "skipped" for lease in leases)
+    if skipped > settings.max_skipped_share * len(leases):
+        words = (
+            f"Held for review: {skipped} of {express(len(leases), 'document')} skipped "
+            f"({settings.max_skipped_share:.0%} allowed)."
+        )
+        return Verdict(None, BatchReason.HELD, words)
     if asked:
         return Verdict(True, BatchReason.GOLD_RIGHT, "gold right")
     if any(lease.gold_grade is not None for lease in leases):

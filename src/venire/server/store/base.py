@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import secrets
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
@@ -58,6 +59,14 @@ def new_id() -> str:
 
 CODE_LETTERS = "34679ACDEFGHJKMNPQRTUVWXY"
 """Letters and digits of codes, without those that look alike: 0 O, 1 I L, 2 Z, 5 S, 8 B."""
+
+
+def open_random() -> random.Random:
+    """Return a source of random numbers that nobody outside the server can repeat.
+
+    A seed that a browser is sent, such as the ID of a batch, would tell which documents are gold.
+    """
+    return random.SystemRandom()
 
 
 def new_code() -> str:

@@ -72,8 +72,9 @@ def list_alarms(
         row = names[campaign_id]
         add(
             "held",
-            f"{row['campaign']}: {express(number, 'batch', 'batches')} ended before any gold was "
-            "judged. Their judgments do not count. Accept or reject them on the Annotators page.",
+            f"{row['campaign']}: {express(number, 'batch', 'batches')} held for review: ended "
+            "before any gold was judged, or most documents skipped. Their judgments do not count. "
+            "Accept or reject them on the Annotators page.",
             row,
         )
     for name, seen, total in _find_out_of_gold(session, study_id):
@@ -111,11 +112,11 @@ def _add_progress_alarm(add: Any, row: Row, time: datetime) -> None:
 
 
 def _count_held(session: Session, study_id: str) -> list[tuple[str, int]]:
-    """Return the number of held batches per campaign: no gold in them was judged."""
+    """Return the number of held batches per campaign."""
     rows = session.execute(
         select(Batch.campaign_id, func.count())
         .join(Campaign, Campaign.id == Batch.campaign_id)
-        .where(Campaign.study_id == study_id, Batch.state.in_(("expired", "returned")))
+        .where(Campaign.study_id == study_id, Batch.state != "open")
         .where(Batch.valid.is_(None), Batch.reason_code == BatchReason.HELD)
         .group_by(Batch.campaign_id)
         .order_by(Batch.campaign_id)

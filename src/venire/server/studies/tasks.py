@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from venire.formats.study_settings import CampaignSettings
-from venire.server.store.base import split_rows
+from venire.server.store.base import open_random, split_rows
 from venire.server.store.judging import Campaign, Task
 from venire.server.store.studies import Gold, Pair
 from venire.server.store.work import Decision
@@ -29,7 +28,7 @@ def sync_tasks(session: Session, campaign: Campaign) -> None:
     new = session.execute(
         select(Pair.id, Pair.topic_id).where(Pair.id.in_(wanted), Pair.id.not_in(existing))
     ).all()
-    rng = random.Random(f"{campaign.id} {len(new)}")
+    rng = open_random()
     rows = [
         {
             "campaign_id": campaign.id,
