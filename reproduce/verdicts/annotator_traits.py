@@ -101,7 +101,8 @@ def run(quick: bool, seed: int) -> list[dict[str, Any]]:
             continue
         false: dict[str, list[tuple[int, int]]] = {}
         power: dict[str, list[tuple[int, int]]] = {}
-        for simulation in range(1 if quick else 20):
+        simulations = 1 if quick else 4 if world.items > 1500 else 12
+        for simulation in range(simulations):
             rng = np.random.default_rng([seed, number, simulation])
             _count(world, rng, false, power)
         for trait in ("any trait", *(trait for trait, _ in WORDS)):

@@ -57,13 +57,13 @@ def test_the_prior_holds_most_people_for_like_most():
     assert prior == pytest.approx(expected)
 
 
-# 100 judgments count half, and the prior odds are 3 to 7: the posterior is .95 where
+# 300 judgments count half, and the prior odds are 3 to 7: the posterior is .95 where
 # exp(gap / 2) 3 / 7 = 19, that is gap = 2 ln(19 * 7 / 3) = 7.584.
 @pytest.mark.parametrize(("gap", "direction"), [(7.5, 0), (7.7, 1)])
 def test_a_trait_is_named_from_a_posterior_of_95_percent(gap, direction):
     types = make_types(bias=(0.0, 0.5))
     evidence = np.array([[30.0, 0.0], [30.0, 0.0], [0.0, gap]])
-    traits, posterior = compare_with_middle(types, np.full(2, 0.5), evidence, np.full(3, 100))
+    traits, posterior = compare_with_middle(types, np.full(2, 0.5), evidence, np.full(3, 300))
     assert traits["bias"].middle == 0.0
     assert traits["bias"].direction.tolist() == [0, 0, direction]
     odds = math.exp(gap / 2) * 3 / 7

@@ -6,7 +6,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from venire.errors import BadSetting
-from venire.stats.drift import bayes_factors, chance_below, departure
+from venire.stats.drift import bayes_factors, chance_below, departure, estimate_dispersion
 
 
 def test_the_bayes_factor_is_a_ratio_of_integrals():
@@ -76,3 +76,23 @@ def test_the_chance_of_a_low_accuracy():
     assert chance_below(3, 10, 0.6) == pytest.approx(beta(4, 8).cdf(0.6))
     with pytest.raises(BadSetting):
         chance_below(3, 2, 0.6)
+
+
+def test_people_who_differ_are_not_independent_trials():
+    # Ten people of ten trials, five with all hits, five with none: p = .5, each adds 5^2 / 2.5.
+    people = ([10] * 5 + [0] * 5, [10] * 10)
+    assert estimate_dispersion([people]) == pytest.approx((10 + 100) / (10 + 9))
+    # A second wave without hits says nothing; one as even as can be lowers it to the floor.
+    assert estimate_dispersion([people, ([0, 0], [3, 3])]) == pytest.approx(110 / 19)
+    assert estimate_dispersion([([5] * 9, [10] * 9)]) == 1.0
+    assert estimate_dispersion([]) == 1.0
+
+
+def test_the_alarm_needs_as_much_more_evidence_as_trials_depend():
+    wave = [True] * 4
+    factors = bayes_factors(5, 100, wave)
+    assert departure(5, 100, wave).raised_at == int(np.argmax(factors >= 20)) + 1
+    held = departure(5, 100, wave, dispersion=4.0)
+    assert held.evidence == pytest.approx(factors.max() ** 0.25)
+    with pytest.raises(BadSetting, match="dispersion"):
+        departure(5, 100, wave, dispersion=0.5)

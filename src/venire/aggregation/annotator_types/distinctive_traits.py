@@ -15,7 +15,7 @@ SURE = 0.95
 """Posterior probability from which a trait is named."""
 MIDDLE_PRIOR = 0.7
 """Prior probability that an annotator has the bias, the error or the scale of the middle."""
-JUDGMENTS = 100.0
+JUDGMENTS = 300.0
 """n judgments count as n / (1 + n / JUDGMENTS): the grid of types is only near the truth."""
 ROUNDS = 2
 """Times that items are placed and annotators compared: the places follow the annotators."""

@@ -14,7 +14,7 @@ from venire.server.store.people import Membership, User
 from venire.server.store.studies import Gold
 from venire.server.studies.annotators import AnswerCount, find_flagged
 from venire.server.studies.listing import Row
-from venire.stats.drift import Departure, departure
+from venire.stats.drift import Departure, departure, estimate_dispersion
 from venire.stats.proportion import Proportion
 from venire.tables.schema import express
 
@@ -22,17 +22,32 @@ DAY = timedelta(days=1)
 
 
 def _find_departure(
-    session: Session, campaign_id: str, last: Proportion, wave: Proportion
+    session: Session, last_id: str, campaign_id: str, last: Proportion, wave: Proportion
 ) -> Departure | None:
     """Test after each batch whether the rejection rate differs from that of the last wave."""
     if not last.tries or not wave.tries:
         return None
-    decided = session.scalars(
-        select(Batch.valid)
-        .where(Batch.campaign_id == campaign_id, Batch.kind == "work", Batch.valid.is_not(None))
+    decided = session.execute(
+        select(Batch.campaign_id, Batch.annotator_id, Batch.valid)
+        .where(
+            Batch.campaign_id.in_((last_id, campaign_id)),
+            Batch.kind == "work",
+            Batch.valid.is_not(None),
+        )
         .order_by(Batch.finished_at, Batch.id)
+    ).all()
+    counts: dict[str, dict[str, list[int]]] = {last_id: {}, campaign_id: {}}
+    for campaign, annotator, valid in decided:
+        count = counts[campaign].setdefault(annotator, [0, 0])
+        count[0] += not valid
+        count[1] += 1
+    people = [tuple(zip(*group.values(), strict=True)) for group in counts.values() if group]
+    change = departure(
+        last.hits,
+        last.tries,
+        [not valid for campaign, _, valid in decided if campaign == campaign_id],
+        dispersion=estimate_dispersion([(hits, tries) for hits, tries in people]),
     )
-    change = departure(last.hits, last.tries, [not valid for valid in decided])
     return change if change.raised_at is not None else None
 
 
@@ -52,11 +67,12 @@ def list_alarms(
         alarms.append({"kind": kind, "campaign_id": which, "text": text})
 
     last: Proportion | None = None
+    last_id = ""
     for row in campaigns:
         wave = waves.get(row["campaign_id"])
         change = None
         if wave is not None and last is not None:
-            change = _find_departure(session, row["campaign_id"], last, wave)
+            change = _find_departure(session, last_id, row["campaign_id"], last, wave)
         if change is not None and wave is not None and last is not None:
             add(
                 "rejections",
@@ -65,7 +81,8 @@ def list_alarms(
                 f"{change.raised_at} batches). Review the rejected batches.",
                 row,
             )
-        last = wave or last
+        if wave is not None:
+            last, last_id = wave, row["campaign_id"]
         _add_progress_alarm(add, row, time)
     names = {row["campaign_id"]: row for row in campaigns}
     for campaign_id, number in _count_held(session, study_id):
