@@ -67,6 +67,13 @@ from venire.tables.schema import express
     help="With stratified: sampling rate of each stratum.",
 )
 @click.option(
+    "--audit",
+    type=int,
+    metavar="N",
+    help="Draw N pairs on which the runs differ, to test whether a judge favours a system. With "
+    "--qrels, only pairs that they judge.",
+)
+@click.option(
     "--set",
     "settings",
     multiple=True,
@@ -131,7 +138,7 @@ def command(
         form=form,
         settings={
             "runs": list(result.lists.runs),
-            "strategy": options["strategy"],
+            "strategy": result.strategy,
             **pool.settings,
             "depth": join_numbers(depth),
             "columns": options["columns"],

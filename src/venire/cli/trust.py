@@ -21,7 +21,7 @@ from venire.cli.shared.options import (
     qrels_columns,
     reading,
 )
-from venire.cli.shared.output import FORMAT, emit, write_folder
+from venire.cli.shared.output import FORMAT, emit, show_progress, write_folder
 from venire.cli.trust_campaigns import compare_campaigns
 from venire.errors import BadSetting
 from venire.reliability.decision import Decision
@@ -141,7 +141,8 @@ def command(
     if len(measures) > 1:
         raise BadSetting("must be one measure without --campaign", argument="measures")
     options = {name: value for name, value in options.items() if name not in CAMPAIGN_OPTIONS}
-    result = venire.trust(qrels, runs, *(measures or (MEASURE,)), **options)
+    with show_progress() as progress:
+        result = venire.trust(qrels, runs, *(measures or (MEASURE,)), **options, progress=progress)
     notes = [*result.notes, *write_folder(result, output, form)]
     rows = result.rows
     if form == "table":

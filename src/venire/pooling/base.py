@@ -117,6 +117,8 @@ class Pool:
         relevant documents than a random sample, and the probabilities are unknown: no interval
         may be computed from it.
     notes : tuple of str
+    is_blind : bool
+        True if the pool is written without grades, because a judge is to be compared with them.
     """
 
     frame: pl.DataFrame
@@ -125,6 +127,7 @@ class Pool:
     depth: int | None = None
     biased: bool = False
     notes: tuple[str, ...] = field(default=())
+    is_blind: bool = False
 
     def __repr__(self) -> str:
         return write_repr(self, self.strategy, f"{express(len(self), 'pair')} to judge")
@@ -177,7 +180,8 @@ class Pool:
                 )
             write_bytes(path, _write_strata(self, qrels, name))
         else:
-            frame = add_grades(self.frame, qrels).select(*PAIR, "relevance")
+            known = None if self.is_blind else qrels
+            frame = add_grades(self.frame, known).select(*PAIR, "relevance")
             write_qrels(Qrels(frame, adaptive=self.strategy if self.biased else ""), path)
 
 

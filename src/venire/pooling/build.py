@@ -133,6 +133,7 @@ def pool(
     discount: float | None = None,
     strata: Sequence[int] | None = None,
     rates: Sequence[float] | None = None,
+    audit: int | None = None,
     settings: Mapping[str, Any] | None = None,
     qrels: QrelsLike | None = None,
     judged: QrelsLike | None = None,
@@ -150,10 +151,11 @@ def pool(
         A folder stands for the ``*.run`` files in it.
     strategy : str
         ``depth``, ``fused``, ``move-to-front``, ``bandit-max-mean``, ``bandit-thompson``,
-        ``bandit-nonstationary``, ``stratified``, or one of a plug-in.
+        ``bandit-nonstationary``, ``stratified``, ``audit``, or one of a plug-in.
     depth : int or sequence of int, optional
         Depth of the pool, 100 by default; several give one depth pool each. For fused and
-        adaptive strategies: number of documents of each run that are used, all by default.
+        adaptive strategies: number of documents of each run that are used, all by default. For
+        ``audit``: the same, 10 by default.
     budget : int, optional
         Documents per topic; not for ``depth``.
     fusion : "reciprocal-rank" or "combsum", optional
@@ -164,6 +166,9 @@ def pool(
         For ``stratified``: lowest rank of each stratum, 10,50,100 by default.
     rates : sequence of float, optional
         For ``stratified``: sampling rate of each stratum.
+    audit : int, optional
+        Number of pairs of an audit over all topics; chooses the strategy ``audit``. With
+        ``qrels`` only pairs that they judge are drawn.
     settings : mapping, optional
         Other settings, for a strategy of a plug-in.
     qrels : Qrels, path or dataframe, optional
@@ -191,6 +196,14 @@ def pool(
     >>> pool({"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, depth=2).frame["doc_id"].to_list()
     ['a', 'b']
     """
+    if audit is not None:
+        if strategy not in ("depth", "audit"):
+            raise BadSetting(
+                f"cannot be used with strategy {strategy!r}", argument="audit", value=audit
+            )
+        if audit < 1:
+            raise BadSetting(f"must be >= 1 (got {audit})", argument="audit", value=audit)
+        strategy = "audit"
     depths = [depth] if depth is None or isinstance(depth, int) else list(depth)
     if len(depths) > 1 and strategy != "depth":
         raise BadSetting(
@@ -216,6 +229,7 @@ def pool(
                 "strata": None if strata is None else tuple(strata),
                 "rates": None if rates is None else tuple(rates),
                 "depth": number,
+                "pairs": audit,
                 **(settings or {}),
             },
         )

@@ -19,11 +19,13 @@ from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import Measure
 from venire.pooling.base import Lists
 from venire.pooling.depth import DepthK
+from venire.progress import Progress, silent
 from venire.reliability.assessor_panels import compare_orders_of_panels, make_panels
 from venire.reliability.decision import Decision, decide
 from venire.reliability.depth_curve import compute_depth_curve
-from venire.reliability.favoured_system import Audit
+from venire.reliability.favour_verdict import assess_favour
 from venire.reliability.generalizability import Generalizability, generalizability
+from venire.reliability.judge_audit import Audit, audit_judges
 from venire.reliability.leave_one_out import LeaveOneOut, leave_one_out
 from venire.reliability.pairs_to_judge import list_pairs
 from venire.reliability.panels import Panel, PanelComparison
@@ -38,7 +40,6 @@ from venire.reliability.verdict import (
     RED,
     Risk,
     assess_assessors,
-    assess_favour,
     assess_grades,
     assess_pool,
     assess_topics,
@@ -142,6 +143,7 @@ def assess_ranking(
     ties: str = "trec",
     permutations: int = 1000,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Trust:
     """Assess how far the ranking of runs under qrels can be trusted.
 
@@ -169,6 +171,7 @@ def assess_ranking(
     permutations : int
         Number of permutations per test; more where there are many judges.
     seed : int
+    progress : callable
 
     Raises
     ------
@@ -205,7 +208,9 @@ def assess_ranking(
         table, latest, grades, seed=seed
     )  # fmt: skip
     comparisons = compare_orders_of_panels(table, grades, panels, parsed, told_apart, topics, seed)
-    audits = _audit_judges(table, grades, others, permutations, seed)
+    audits = audit_judges(
+        table, grades, others, permutations=permutations, seed=seed, progress=progress
+    )
     uncertain = None
     if posterior is not None:
         uncertain = rank_drawn_grades(
@@ -289,21 +294,6 @@ def _describe_copies(top: TopOrder) -> list[str]:
         f"{express(len(top.copies), 'run')} scored as another on every topic, within "
         f"{COPY_DISTANCE} (root mean square), and count once in the verdict: {pairs}{others}"
     ]
-
-
-def _audit_judges(
-    table: RankTable,
-    grades: Longs,
-    others: Sequence[tuple[str, Longs]],
-    permutations: int,
-    seed: int,
-) -> tuple[Audit, ...]:
-    """Test every annotator; with more judges, p is corrected more, so permutations increase."""
-    permutations = max(permutations, 200 * len(others))
-    return tuple(
-        Audit.of(name, table, grades, other, permutations=permutations, seed=seed)
-        for name, other in others
-    )
 
 
 def _count_ungraded(lists: Lists, qrels: Qrels, depth: int) -> int:

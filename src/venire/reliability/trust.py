@@ -21,6 +21,7 @@ from venire.formats.load import (
 )
 from venire.formats.reading_options import Labels, ReadingOptions
 from venire.measures import MeasureLike
+from venire.progress import Progress, silent
 from venire.reliability.summary import Trust, assess_ranking
 from venire.tables.scale import Scale
 
@@ -48,6 +49,7 @@ def trust(
     permutations: int = 1000,
     keep_going: bool = False,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Trust:
     """Assess how far the ranking of runs under qrels can be trusted.
 
@@ -90,6 +92,8 @@ def trust(
     keep_going : bool
         Whether to note and leave out a run file that cannot be read.
     seed : int
+    progress : callable
+        Takes events of the audit of judges, which is the longest part.
 
     Returns
     -------
@@ -125,6 +129,7 @@ def trust(
         ties=ties,
         permutations=permutations,
         seed=seed,
+        progress=progress,
     )
     return replace(result, notes=(*table.notes, *result.notes))
 

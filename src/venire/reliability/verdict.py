@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from venire.evaluation.told_apart import ToldApart
-from venire.reliability.favoured_system import Audit
 from venire.reliability.leave_one_out import LeaveOneOut
 from venire.reliability.panels import PanelComparison
 from venire.reliability.top_order import LEAST_TOPICS, TOO_FEW_TOPICS, TopOrder
@@ -44,8 +43,6 @@ PANEL_CHANCE = 0.1
 choice."""
 P_GREEN, P_RED = 0.05, 0.01
 """The usual levels of a test, after correction for the number of systems and of judges."""
-PAIRS_ENOUGH = 500
-"""In simulation the test finds a favoured run three times of four with 500 audited pairs."""
 NO_STEP = "none"
 NO_RELEVANT = "no document is relevant under the qrels, so every run scores 0"
 
@@ -205,51 +202,6 @@ def assess_assessors(results: Sequence[PanelComparison], why: str, topics: int) 
 
 def _differs(result: PanelComparison) -> bool:
     return result.p_corrected is not None and result.p_corrected < PANEL_LEVEL
-
-
-def assess_favour(results: Sequence[Audit], why: str) -> Risk:
-    """Rate by the smallest p over systems, times the number of judges (Bonferroni).
-
-    The test measures that a judge's differences from the qrels follow the ranks of a run. It cannot
-    say which of the two errs; only a third opinion can. A finding that holds both ways is amber at
-    most, as the qrels may err. ``why`` says why there are no judgments to test.
-    """
-    what = "smallest p, corrected for systems and judges"
-    step = "pass judgments of another judge on pairs of the qrels"
-    if not results:
-        return Risk(FAVOUR, NOT_CHECKED, None, what, why, step)
-    known = [(audit.favoured.p, audit) for audit in results if audit.favoured.p is not None]
-    if not known:
-        reason = "no judge's grades differ from the qrels beyond leniency"
-        return Risk(FAVOUR, NOT_CHECKED, None, what, reason, step)
-    # A finding that does not hold both ways counts before any that does.
-    known.sort(key=lambda item: (item[0], item[1].both_ways(), -item[1].favoured.frame["z"][0]))
-    least, worst = known[0]
-    p = min(1.0, least * len(results))
-    light = RED if p < P_RED else AMBER if p < P_GREEN else GREEN
-    if light != GREEN:
-        reason = (
-            f"{worst.judge} grades documents that {worst.favoured.most} ranks high higher than the "
-            "qrels do, more than by chance"
-        )
-        if worst.both_ways():
-            light = AMBER
-            reason += "; the qrels follow the same run against the judge, so the qrels may err"
-        step = f"have a third assessor judge the {express(worst.differ, 'pair')} where they differ"
-        return Risk(FAVOUR, light, p, what, reason, step)
-    fewest = min(audit.favoured.pairs for audit in results)
-    if fewest < PAIRS_ENOUGH:
-        reason = f"nothing found, but only {express(fewest, 'pair')} audited: too few to clear"
-        step = f"let the judge grade {PAIRS_ENOUGH - fewest} more pairs of the qrels"
-        return Risk(FAVOUR, AMBER, p, what, reason, step)
-    return Risk(
-        FAVOUR,
-        light,
-        p,
-        what,
-        "no judge's differences from the qrels follow the ranks of a run",
-        "none",
-    )
 
 
 def assess_grades(result: UncertainGrades) -> Risk:

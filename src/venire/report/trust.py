@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from venire.reliability.favoured_system import Audit
+from venire.reliability.favour_power import SEEN
+from venire.reliability.favour_verdict import name_runs
+from venire.reliability.judge_audit import Audit
 from venire.reliability.panels import PanelComparison
 from venire.reliability.summary import Trust
 from venire.reliability.uncertain_grades import UncertainGrades
@@ -35,8 +38,9 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
     """Write a trust report; return the files.
 
     ``verdict``, ``scores``, ``unjudged``, ``leave_one_out``, ``depths`` and, with judgments,
-    ``panels``, ``substitution``, ``ranks`` and ``favoured``, with a posterior ``uncertain``, and
-    where pairs should be judged ``pairs_to_judge``, as .csv, and ``report.html``.
+    ``panels``, ``substitution``, ``ranks``, ``favoured``, ``favour_power`` and ``favour_disputed``,
+    with a posterior ``uncertain``, and where pairs should be judged ``pairs_to_judge``, as .csv, and
+    ``report.html``.
     """
     text = ("verdict", "what", "reason", "next_step")
     verdict = pl.DataFrame(
@@ -62,10 +66,7 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
         )
         tables["ranks"] = pl.DataFrame(_rank_rows(result))
     if result.audits:
-        tables["favoured"] = pl.concat(
-            audit.favoured.frame.select(pl.lit(audit.judge).alias("judge"), pl.all())
-            for audit in result.audits
-        )
+        tables |= _favour_tables(result.audits)
     if result.uncertain is not None:
         tables["uncertain"] = result.uncertain.frame
     return trust_page(result).write_beside(
@@ -114,14 +115,7 @@ def trust_page(result: Trust) -> Page:
         )
         page.table([_describe_panel(comparison) for comparison in result.panels])
     if result.audits:
-        page.heading("Does a judge favour a system?")
-        page.text(
-            "The system whose ranks each judge's differences from the qrels follow most: z in "
-            "standard deviations of chance, p corrected for the number of systems. The test cannot "
-            "say which of the two errs; both ways: seen from the judge, the qrels' differences "
-            "follow it too. Only a third opinion on those pairs can tell."
-        )
-        page.table([_describe_audit(audit) for audit in result.audits])
+        _audits(page, result.audits)
     if result.uncertain is not None:
         _uncertain(page, result.uncertain)
     page.heading("For statisticians")
@@ -263,15 +257,61 @@ def _describe_panel(comparison: PanelComparison) -> dict[str, Any]:
     return shown | {"not tested": comparison.reason or ""}
 
 
+def _favour_tables(audits: Sequence[Audit]) -> dict[str, pl.DataFrame]:
+    """Return tables of every group, of what would have been seen, and of pairs to judge again."""
+
+    def join(frames: dict[str, pl.DataFrame]) -> pl.DataFrame:
+        return pl.concat(
+            frame.select(pl.lit(judge).alias("judge"), pl.all()) for judge, frame in frames.items()
+        )
+
+    groups = join({audit.judge: audit.favoured.frame for audit in audits})
+    return {
+        "favoured": groups.with_columns(pl.col("runs").list.join(" ")),
+        "favour_power": join({audit.judge: audit.power for audit in audits}),
+        "favour_disputed": join({audit.judge: audit.disputed for audit in audits}),
+    }
+
+
+def _audits(page: Page, audits: Sequence[Audit]) -> None:
+    """Show the most favoured group of each judge, and whose favour would have been seen."""
+    page.heading("Does a judge favour a system?")
+    page.text(
+        "Each run, or group of similar runs, is compared with a mix of the other runs that scores "
+        "the same under the qrels. An unbiased judge scores both the same, however often judge and "
+        "qrels err. p is corrected for groups and for judges: below .05 something was found. The "
+        "test cannot say whether the judge favours these runs or the qrels underrate them. To "
+        "decide, have a third assessor judge the pairs in dispute (favour_disputed.csv)."
+    )
+    page.table([_describe_audit(audit) for audit in audits])
+    page.text(
+        "Would a favour have been seen? In each trial, half of the lower grades among the first "
+        f"five documents of a run are raised to the middle of the scale. Found in {SEEN:.0%} of "
+        "the trials counts as seen. Nothing found clears only these runs."
+    )
+    page.table(
+        [
+            {
+                "judge": audit.judge,
+                "would be seen": name_runs(audit.seen),
+                "would not be seen": name_runs(audit.unseen),
+                "not audited": name_runs(audit.unaudited),
+            }
+            for audit in audits
+        ]
+    )
+
+
 def _describe_audit(audit: Audit) -> dict[str, Any]:
-    row = audit.favoured.frame.row(0, named=True)
+    test = audit.favoured
     return {
         "judge": audit.judge,
-        "most favoured": row["run_id"] if row["p"] is not None else row["reason"],
-        "z": row["z"],
-        "p": row["p"],
-        "both ways": audit.both_ways(),
-        "pairs": audit.favoured.pairs,
+        "gains most": name_runs(test.group) if test.group else test.reason,
+        "grades higher by": test.gain,
+        "p": audit.p,
+        "pairs": test.pairs,
+        "topics": test.topics,
+        "pairs in dispute": audit.disputed.height,
     }
 
 

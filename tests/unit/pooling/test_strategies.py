@@ -72,6 +72,7 @@ def test_the_order_is_that_of_the_declarations():
         "bandit-thompson",
         "bandit-nonstationary",
         "stratified",
+        "audit",
     ]
     assert list_adaptive() == list(list_strategies())[2:6]
 

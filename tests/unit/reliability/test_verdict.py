@@ -8,7 +8,9 @@ from venire.evaluation.told_apart import ToldApart
 from venire.evaluation.uncertain import GradeProbabilities
 from venire.measures import parse
 from venire.reliability import verdict
-from venire.reliability.favoured_system import Audit, FavouredSystem
+from venire.reliability.favour_verdict import assess_favour
+from venire.reliability.favoured_system import FavouredSystem
+from venire.reliability.judge_audit import Audit
 from venire.reliability.leave_one_out import LeaveOneOut
 from venire.reliability.panels import PanelComparison
 from venire.reliability.summary import assess_ranking
@@ -170,37 +172,59 @@ def test_a_run_below_the_compared_ones_counts_where_it_could_reach_them(score, s
     assert ("not rated" in risk.reason) == (share > 0.9)
 
 
-def audit(name, p, pairs, *, mirror=1.0):
-    both = [
-        FavouredSystem(
-            pl.DataFrame({"run_id": ["r", "s"], "statistic": [1.0, 0.0], "z": [3.0, 0.0], "p": ps}),
-            pairs, 10, 1000, 0,
-        )
-        for ps in ([p, 1.0], [mirror, 1.0])
-    ]  # fmt: skip
-    return Audit(name, *both, differ=40)
+def audit(name, p, *, topics=43, found=(1.0, 0.9), others=1, group=("r",), pairs=1000):
+    frame = pl.DataFrame({"runs": [list(group)], "z": [3.0], "p": [p], "gain": [0.25]})
+    power = pl.DataFrame({"run_id": ["r", "s"], "found": found}, schema_overrides={"found": float})
+    disputed = pl.DataFrame({"query_id": ["q"] * 40, "doc_id": ["d"] * 40})
+    test = FavouredSystem(frame, pairs, topics, 10, 1000, 0)
+    return Audit(name, test, power, others, disputed, p)
 
 
 @pytest.mark.parametrize(
-    ("p", "pairs", "light"),
-    # Two judges: p counts twice. Few pairs cannot clear a judge, but they can accuse one.
-    [(0.3, 600, "green"), (0.3, 499, "amber"), (0.02, 600, "amber"), (0.004, 100, "red")],
+    ("p", "topics", "found", "light"),
+    [
+        (0.3, 43, (1.0, 0.9), "green"),
+        # Green never clears a run whose favour would not have been seen.
+        (0.3, 43, (1.0, 0.7), "amber"),
+        (0.3, 43, (0.1, 0.0), "amber"),
+        # A run without audited pairs has no say, as nobody can learn anything about it.
+        (0.3, 43, (1.0, None), "green"),
+        (0.3, 19, (1.0, 0.9), "amber"),
+        (0.02, 43, (0.0, 0.0), "amber"),
+        (0.004, 43, (0.0, 0.0), "red"),
+        (0.004, 19, (1.0, 1.0), "amber"),
+    ],
 )
-def test_favour_thresholds(p, pairs, light):
-    risk = verdict.assess_favour([audit("J1", p, pairs), audit("J2", 0.9, 1000)], "")
-    assert (risk.light, risk.number) == (light, pytest.approx(2 * p))
+def test_favour_thresholds(p, topics, found, light):
+    risk = assess_favour([audit("J", p, topics=topics, found=found)], "")
+    assert (risk.light, risk.number) == (light, p)
 
 
-def test_a_finding_both_ways_is_amber_at_most():
-    risk = verdict.assess_favour([audit("J1", 0.001, 600, mirror=0.01)], "")
-    assert risk.light == "amber"
-    assert "the qrels may err" in risk.reason
-    assert risk.next_step == "have a third assessor judge the 40 pairs where they differ"
-    worse = verdict.assess_favour(
-        [audit("J1", 0.001, 600, mirror=0.01), audit("J2", 0.001, 600)], ""
+def test_favour_sentences():
+    risk = assess_favour([audit("J", 0.004)], "")
+    assert risk.reason == (
+        "J grades the first documents of r 0.25 higher than the qrels and the other runs account "
+        "for; with two assessors either may lean: the qrels may underrate these documents"
     )
-    assert worse.light == "red"
-    assert "J2" in worse.reason
+    assert risk.next_step == (
+        "have a third assessor judge 40 pairs of these runs' first documents in dispute"
+    )
+    assert "either" not in assess_favour([audit("J", 0.004, others=3)], "").reason
+    clear = assess_favour([audit("J", 0.3)], "")
+    assert clear.reason == "nothing found; a favour of these runs would have been seen: r, s"
+    half = assess_favour([audit("J", 0.3, found=(1.0, 0.1), pairs=400)], "")
+    assert half.reason == (
+        "nothing found; a favour of 1 of 2 runs would have been seen (r), not of s"
+    )
+    assert half.next_step == "have the judge grade an audit sample of 1,000 pairs"
+
+
+def test_judges_who_agree_against_the_qrels_are_amber():
+    risk = assess_favour([audit("J1", 0.004), audit("J2", 0.03)], "")
+    assert risk.light == "amber"
+    assert "2 judges agree on such runs, so the qrels may underrate" in risk.reason
+    apart = assess_favour([audit("J1", 0.004), audit("J2", 0.03, group=("s",))], "")
+    assert apart.light == "red"
 
 
 def make_order(tau, *, reason=None, topics=40, needed=100):
@@ -271,7 +295,8 @@ def test_the_folder_and_the_page(tmp_path):
     names = {path.name for path in write_trust(found, tmp_path)}
     assert names == {
         "verdict.csv", "scores.csv", "unjudged.csv", "leave_one_out.csv", "substitution.csv",
-        "depths.csv", "ranks.csv", "favoured.csv", "report.html", "panels.csv",
+        "depths.csv", "ranks.csv", "favoured.csv", "favour_power.csv", "favour_disputed.csv",
+        "report.html", "panels.csv",
     }  # fmt: skip
     page = (tmp_path / "report.html").read_text()
     assert "<td>Red: the order may not hold</td>" in page

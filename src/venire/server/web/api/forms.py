@@ -82,6 +82,7 @@ class PoolSettings(Form):
     discount: float | None = None
     strata: list[Annotated[int, Field(ge=1, le=100_000)]] | None = None
     rates: list[float] | None = None
+    pairs: int | None = Field(default=None, ge=1, le=10_000_000)
     runs: list[str] | None = None
     qrels: str | None = None
 
