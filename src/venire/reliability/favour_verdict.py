@@ -77,7 +77,7 @@ def _accuse(p: float, worst: Audit, found: Sequence[Audit]) -> Risk:
     elif worst.others == 1:
         reason += "; with two assessors either may lean: the qrels may underrate these documents"
     if few:
-        reason += f"; {express(worst.favoured.topics, 'topic')} are too few to be sure"
+        reason += f"; too few topics to be sure ({worst.favoured.topics})"
     pairs = express(worst.disputed.height, "pair")
     step = f"have a third assessor judge {pairs} of these runs' first documents in dispute"
     return Risk(FAVOUR, light, p, WHAT, reason, step)
@@ -91,7 +91,7 @@ def _clear(p: float, audits: Sequence[Audit]) -> Risk:
     of_whom = "" if len(audits) == 1 else f" by {weakest.judge}"
     light = AMBER
     if not weakest.seen:
-        reason = f"nothing found, but a favour{of_whom} of no run would have been seen"
+        reason = f"nothing found, but no favour{of_whom} would have been seen"
     elif weakest.unseen:
         reason = (
             f"nothing found; a favour{of_whom} of {len(weakest.seen)} of {express(size, 'run')} "
@@ -104,7 +104,7 @@ def _clear(p: float, audits: Sequence[Audit]) -> Risk:
         )
         light = GREEN if topics >= ENOUGH_TOPICS else AMBER
     if topics < ENOUGH_TOPICS:
-        reason += f"; {express(topics, 'topic')} are too few to clear a judge"
+        reason += f"; too few topics ({topics})"
     if light == GREEN:
         return Risk(FAVOUR, light, p, WHAT, reason, NO_STEP)
     fewest = min(audit.favoured.pairs for audit in audits)
