@@ -80,6 +80,8 @@ def _accuse(p: float, worst: Audit, found: Sequence[Audit]) -> Risk:
         reason += f"; too few topics to be sure ({worst.favoured.topics})"
     pairs = express(worst.disputed.height, "pair")
     step = f"have a third assessor judge {pairs} of these runs' first documents in dispute"
+    if light == RED:
+        step += f", or leave out the grades of {worst.judge}"
     return Risk(FAVOUR, light, p, WHAT, reason, step)
 
 

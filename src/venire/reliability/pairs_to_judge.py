@@ -11,14 +11,16 @@ from venire.arrays import Longs
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.uncertain import GradeProbabilities
 from venire.pooling.base import Lists
+from venire.reliability.judge_audit import Audit
 from venire.reliability.panels import Panel
 from venire.reliability.uncertain_grades import SURE
 from venire.reliability.unjudged import DEPTH
-from venire.reliability.verdict import ASSESSORS, GRADES, OUTSIDERS, POOL
+from venire.reliability.verdict import ASSESSORS, FAVOUR, GRADES, OUTSIDERS, P_GREEN, POOL
 from venire.tables.qrels import Qrels
 from venire.tables.schema import PAIR
 
 UNJUDGED, DIFFER, UNSURE = "not judged", "assessors differ", "grade uncertain"
+FAVOURED = "judge may favour a system"
 COLUMNS = (*PAIR, "reason", "runs", "difference")
 """``runs``: number of compared runs that rank the pair among their first documents."""
 
@@ -30,6 +32,7 @@ def list_pairs(
     table: RankTable,
     grades: Longs,
     panels: Sequence[Panel],
+    audits: Sequence[Audit],
     posterior: GradeProbabilities | None,
     compared: Sequence[str],
 ) -> pl.DataFrame:
@@ -46,6 +49,7 @@ def list_pairs(
     grades : int64 [P]
     panels : sequence of Panel
         The first is that of all annotators together.
+    audits : sequence of Audit
     posterior : GradeProbabilities or None
     compared : sequence of str
         The runs whose order is at stake.
@@ -60,6 +64,8 @@ def list_pairs(
     parts = [unjudged]
     if ASSESSORS in alarms and panels:
         parts.insert(0, list_disputed(first, table, grades, panels[0]))
+    if FAVOUR in alarms:
+        parts = [*list_favoured(first, audits), *parts]
     if GRADES in alarms and posterior is not None:
         parts.insert(0, list_unsure(first, posterior, SURE))
     return pl.concat(parts).unique(PAIR, keep="first", maintain_order=True)
@@ -110,6 +116,20 @@ def list_disputed(
     frame = table.pairs.filter(pl.Series(is_common)).with_columns(difference=pl.Series(difference))
     frame = frame.filter(pl.col("difference").abs() >= 1)
     return _arrange(frame.join(first, on=PAIR, how="left"), DIFFER)
+
+
+def list_favoured(first: pl.DataFrame, audits: Sequence[Audit]) -> list[pl.DataFrame]:
+    """Return the pairs in dispute of each audit that found a favour."""
+    return [
+        _arrange(
+            audit.disputed.join(first, on=PAIR, how="left").with_columns(
+                difference=pl.lit(None, dtype=pl.Float64)
+            ),
+            FAVOURED,
+        )
+        for audit in audits
+        if audit.p is not None and audit.p < P_GREEN
+    ]
 
 
 def list_unsure(first: pl.DataFrame, uncertain: GradeProbabilities, sure: float) -> pl.DataFrame:

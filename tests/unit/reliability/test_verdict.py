@@ -12,11 +12,12 @@ from venire.reliability.favour_verdict import assess_favour
 from venire.reliability.favoured_system import FavouredSystem
 from venire.reliability.judge_audit import Audit
 from venire.reliability.leave_one_out import LeaveOneOut
+from venire.reliability.pairs_to_judge import FAVOURED, list_favoured
 from venire.reliability.panels import PanelComparison
 from venire.reliability.summary import assess_ranking
 from venire.reliability.top_order import ONE_SYSTEM, TOO_FEW_TOPICS, TopOrder
 from venire.reliability.unjudged import Unjudged
-from venire.report.trust import trust_page, write_trust
+from venire.report.trust import WORDS, trust_page, write_trust
 
 QRELS = Qrels.from_dict(
     {f"q{at}": {"a": 2, "b": 0, "c": 1, "d": 0, "e": 0, "f": 0} for at in range(6)}
@@ -207,7 +208,8 @@ def test_favour_sentences():
         "for; with two assessors either may lean: the qrels may underrate these documents"
     )
     assert risk.next_step == (
-        "have a third assessor judge 40 pairs of these runs' first documents in dispute"
+        "have a third assessor judge 40 pairs of these runs' first documents in dispute, or leave "
+        "out the grades of J"
     )
     assert "either" not in assess_favour([audit("J", 0.004, others=3)], "").reason
     clear = assess_favour([audit("J", 0.3)], "")
@@ -217,6 +219,14 @@ def test_favour_sentences():
         "nothing found; a favour of 1 of 2 runs would have been seen (r), not of s"
     )
     assert half.next_step == "have the judge grade an audit sample of 1,000 pairs"
+
+
+def test_the_pairs_to_judge_are_those_of_judges_with_a_finding():
+    first = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "runs": [7]})
+    first = first.with_columns(pl.col("runs").cast(pl.Int64))
+    frames = list_favoured(first, [audit("J", 0.04), audit("K", 0.06), audit("L", None)])
+    assert len(frames) == 1
+    assert set(frames[0].select("reason", "runs").iter_rows()) == {(FAVOURED, 7)}
 
 
 def test_judges_who_agree_against_the_qrels_are_amber():
@@ -299,12 +309,18 @@ def test_the_folder_and_the_page(tmp_path):
         "report.html", "panels.csv",
     }  # fmt: skip
     page = (tmp_path / "report.html").read_text()
-    assert "<td>Red: the order may not hold</td>" in page
+    assert all(f"<td>{WORDS[risk.light]}</td>" in page for risk in found.risks)
     assert "<b>A1" not in page.split("<body>")[1].replace("\\u003cb\\u003eA1", "")
     assert page.index(found.decision.holds) < page.index("pool too shallow")
     assert page.index("pool too shallow") < page.index("How the ranking changes")
     # The first screen has no term of statistics.
     assert "E rho^2" not in page[: page.index("How the ranking changes")]
+
+
+def test_the_page_says_red():
+    few = assess_ranking(Qrels(QRELS.frame.filter(pl.col("query_id") < "q5")), RUNS)
+    assert few["too few topics"].light == "red"
+    assert "<td>Red: the order may not hold</td>" in trust_page(few).render()
 
 
 def test_the_page_without_judgments():

@@ -66,8 +66,7 @@ def make_lights(qrels, runs, labels, posterior):
         qrels, Runs.of(runs), "nDCG@10", judgments=Judgments.of(labels, scale="0,1,2"),
         posterior=posterior, draws=30, permutations=40,
     )  # fmt: skip
-    # Whether a judge favours a system is a question about each of the systems.
-    return {risk.name: risk.light for risk in result.risks if risk.name != "judge favours a system"}
+    return {risk.name: risk.light for risk in result.risks}
 
 
 @functools.cache
