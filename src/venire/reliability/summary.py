@@ -236,7 +236,9 @@ def assess_ranking(
     return Trust(
         risks=risks,
         decision=decide(risks, told_apart),
-        to_judge=list_pairs(alarms, lists, qrels, table, grades, panels, audits, posterior, top.top),
+        to_judge=list_pairs(
+            alarms, lists, qrels, table, grades, panels, audits, posterior, top.top
+        ),
         scores=scores,
         unjudged=unjudged,
         leave_one_out=left_out,

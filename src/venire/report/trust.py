@@ -39,8 +39,8 @@ def write_trust(result: Trust, folder: str | Path) -> list[Path]:
 
     ``verdict``, ``scores``, ``unjudged``, ``leave_one_out``, ``depths`` and, with judgments,
     ``panels``, ``substitution``, ``ranks``, ``favoured``, ``favour_power`` and ``favour_disputed``,
-    with a posterior ``uncertain``, and where pairs should be judged ``pairs_to_judge``, as .csv, and
-    ``report.html``.
+    with a posterior ``uncertain``, and where pairs should be judged ``pairs_to_judge``, as .csv,
+    and ``report.html``.
     """
     text = ("verdict", "what", "reason", "next_step")
     verdict = pl.DataFrame(
