@@ -58,7 +58,7 @@ def estimate_power(
     middle = _find_middle(comparison)
     is_low = comparison.judge < middle
     top = [comparison.is_top((run,), TOP) & is_low for run in range(len(table.runs))]
-    found: list[float | None] = [None] * len(table.runs)
+    shares: list[float | None] = [None] * len(table.runs)
     audited = []
     if comparison.reason in ("", NO_DISAGREEMENT):
         audited = [copy for copy in comparison.copies if sizes[copy[0]] >= FEWEST_PAIRS]
@@ -75,15 +75,15 @@ def estimate_power(
         is_found = (outcome.p.min(axis=0) < level / judges).reshape(len(batch), trials)
         for copy, share in zip(batch, is_found.mean(axis=1).tolist(), strict=True):
             for run in copy:
-                found[run] = share
+                shares[run] = share
         progress(Event("Runs whose favour would be seen", first + len(batch), len(audited)))
     return pl.DataFrame(
         {
             "run_id": table.runs,
             "pairs": sizes,
             "raisable": [int(mask.sum()) for mask in top],
-            "found": found,
-            "trials": [None if share is None else trials for share in found],
+            "found": shares,
+            "trials": [None if share is None else trials for share in shares],
         },
         schema_overrides={"found": pl.Float64, "trials": pl.Int64},
     ).sort("run_id")

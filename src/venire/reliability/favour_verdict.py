@@ -59,11 +59,11 @@ def name_runs(runs: Sequence[str]) -> str:
     return f"{names} and {express(others, 'other run')}" if others > 0 else names
 
 
-def _accuse(p: float, worst: Audit, found: Sequence[Audit]) -> Risk:
+def _accuse(p: float, worst: Audit, accused: Sequence[Audit]) -> Risk:
     """Return the risk where a judge gains a group of runs."""
     group = worst.favoured.group
     few = worst.favoured.topics < ENOUGH_TOPICS
-    allies = [audit for audit in found if set(audit.favoured.group) & set(group)]
+    allies = [audit for audit in accused if set(audit.favoured.group) & set(group)]
     light = RED if p < P_RED and not few and len(allies) < 2 else AMBER
     base = "the qrels" if worst.others == 1 else f"{worst.others} other assessors"
     reason = (
