@@ -23,7 +23,7 @@ from venire import Judgments
 from venire.aggregation.collusion import find_agreeing_pairs
 from venire.aggregation.committee import Committee
 from venire.aggregation.committee_fitting import Fitting
-from venire.aggregation.decision import find_beta_interval, find_spammers
+from venire.aggregation.decision import find_spam_interval, find_spammers
 from venire.tables.scale import Scale
 
 Array = np.ndarray[Any, Any]
@@ -78,7 +78,7 @@ def run(quick: bool, seed: int) -> list[dict[str, Any]]:
     for number, (name, world) in enumerate(WORLDS.items()):
         counts = [
             _simulate(world, np.random.default_rng([seed, number, simulation]))
-            for simulation in range(1 if quick else 12)
+            for simulation in range(1 if quick else 8)
         ]
         for verdict, column in (
             ("to exclude: who looks", "false_alarms"),
@@ -113,8 +113,8 @@ def _simulate(world: World, rng: np.random.Generator) -> dict[str, tuple[int, in
     annotators = posterior.annotators
     who = np.array([int(name) for name in annotators["annotator_id"]])
     excluded = np.isin(who, [int(name) for name in find_spammers(annotators)["annotator_id"]])
-    low, high = find_beta_interval(
-        annotators["spamminess"].to_numpy(), annotators["spamminess_sd"].to_numpy()
+    low, high = find_spam_interval(
+        *(annotators[name].to_numpy() for name in ("spamminess", "spamminess_sd", "judgments"))
     )
     spamminess = 1.0 - looking[who]
     never, careful = looking[who] == 0.0, looking[who] >= LOOKING
@@ -126,7 +126,7 @@ def _simulate(world: World, rng: np.random.Generator) -> dict[str, tuple[int, in
         "to exclude: who looks": (int((excluded & careful).sum()), int(careful.sum())),
         "to exclude: who never looks": (int((excluded & never).sum()), int(never.sum())),
         "interval of spamminess": (
-            int(((low <= spamminess) & (spamminess <= high)).sum()),
+            int(((low <= spamminess + 1e-9) & (spamminess <= high + 1e-9)).sum()),
             who.size,
         ),
         "pairs: any of a crowd": (int(flagged[~colludes].any()), 1),

@@ -7,12 +7,14 @@ import polars as pl
 
 from venire.aggregation.collusion import find_agreeing_pairs
 from venire.aggregation.posterior import Posterior
-from venire.arrays import Floats
+from venire.arrays import Floats, Longs
 from venire.tables.judgments import Judgments
 from venire.tables.schema import express
 
 UNSEEN = 0.5
 """Share of labels given without looking, above which an annotator is excluded."""
+Z95 = 1.96
+"""Half of a 95% interval in standard deviations."""
 NAMED = 5
 """Annotators or pairs that a sentence names."""
 
@@ -20,8 +22,9 @@ NAMED = 5
 def find_spammers(annotators: pl.DataFrame) -> pl.DataFrame:
     """Return who to exclude: the 95% interval of their spamminess lies above one half.
 
-    Spamminess is the probability that a label is given without looking. The interval is that of
-    the beta distribution with its mean and standard deviation.
+    Spamminess is the probability that a label is given without looking. For its interval see
+    :func:`find_spam_interval`; error rate, power and coverage by simulation:
+    docs/reference/verdicts.md.
 
     Parameters
     ----------
@@ -37,8 +40,8 @@ def find_spammers(annotators: pl.DataFrame) -> pl.DataFrame:
     columns = ["annotator_id", "judgments", "spamminess", "spamminess_low", "spamminess_high"]
     if "spamminess_sd" not in annotators.columns:
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.Float64))
-    low, high = find_beta_interval(
-        annotators["spamminess"].to_numpy(), annotators["spamminess_sd"].to_numpy()
+    low, high = find_spam_interval(
+        *(annotators[name].to_numpy() for name in ("spamminess", "spamminess_sd", "judgments"))
     )
     return (
         annotators.with_columns(
@@ -50,15 +53,27 @@ def find_spammers(annotators: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def find_beta_interval(mean: Floats, sd: Floats) -> tuple[Floats, Floats]:
-    """Return the 95% interval of the beta distributions with these means and deviations."""
-    from scipy.special import betaincinv
+def find_spam_interval(mean: Floats, sd: Floats, judgments: Longs) -> tuple[Floats, Floats]:
+    r"""Return the 95% interval of spamminess.
 
-    m = np.clip(mean, 1e-4, 1.0 - 1e-4)
-    variance = np.clip(sd**2, 1e-8, 0.99 * m * (1.0 - m))
-    size = m * (1.0 - m) / variance - 1.0
-    a, b = m * size, (1.0 - m) * size
-    return betaincinv(a, b, 0.025), betaincinv(a, b, 0.975)
+    .. math:: m \pm 1.96 \sqrt{\min(s^2, p (1 - p)) + p (1 - p) / n}, \quad
+        p = (n m + 1) / (n + 2), \quad \text{within } [0, 1]
+
+    Models are sure of one type of annotator sooner than n labels allow: p (1 - p) / n is the
+    variance of a share of n labels. No share of mean p has a variance above p (1 - p) (Bhatia and
+    Davis, American Mathematical Monthly 107, 2000).
+
+    Parameters
+    ----------
+    mean, sd : float64 [N]
+    judgments : int64 [N]
+        n, at least 1.
+    """
+    n = judgments.astype(np.float64)
+    share = (n * mean + 1.0) / (n + 2.0)
+    largest = share * (1.0 - share)
+    half = Z95 * np.sqrt(np.minimum(sd**2, largest) + largest / n)
+    return np.maximum(mean - half, 0.0), np.minimum(mean + half, 1.0)
 
 
 def describe_decision(judgments: Judgments, posterior: Posterior) -> tuple[str, ...]:

@@ -1,19 +1,33 @@
 """Who is excluded, with an interval; colluders are named; uncalibrated intervals are marked."""
 
+import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import beta
 
 import venire
 from venire import Judgments
-from venire.aggregation.decision import WIDTHS, find_beta_interval, find_spammers
+from venire.aggregation.decision import WIDTHS, find_spam_interval, find_spammers
 from venire.simulation.crowds.annotators import TYPES, judge
 from venire.simulation.crowds.kinds import simulated_crowd
 
 
-def test_the_interval_is_that_of_the_beta_distribution():
-    low, high = find_beta_interval(beta(8, 2).mean(), beta(8, 2).std())
-    assert (low, high) == pytest.approx(beta(8, 2).interval(0.95))
+def test_the_interval_has_the_variance_of_the_model_and_of_a_share_of_labels():
+    # n = 8, m = .5: p = 5 / 10, p (1 - p) / n = 1 / 32; sd^2 = 1 / 32: together 1 / 16.
+    low, high = find_spam_interval(np.array([0.5]), np.array([(1 / 32) ** 0.5]), np.array([8]))
+    assert (low[0], high[0]) == pytest.approx((0.5 - 1.96 / 4, 0.5 + 1.96 / 4))
+
+
+def test_certainty_of_a_model_cannot_beat_few_labels_and_ends_stay_shares():
+    # m = 1, n = 2: p = 3 / 4, variance 3 / 32. With 98 labels p = .99 and it is .0099 / 98.
+    low, high = find_spam_interval(np.ones(2), np.zeros(2), np.array([2, 98]))
+    assert low == pytest.approx([1 - 1.96 * (3 / 32) ** 0.5, 1 - 1.96 * (0.0099 / 98) ** 0.5])
+    assert high.tolist() == [1.0, 1.0]
+
+
+def test_no_share_varies_more_than_its_mean_allows():
+    # m = .9, n = 8: p = 8.2 / 10, at most p (1 - p) = .1476, and .1476 / 8 for eight labels.
+    low, _ = find_spam_interval(np.array([0.9]), np.array([0.5]), np.array([8]))
+    assert low[0] == pytest.approx(0.9 - 1.96 * (0.1476 * 9 / 8) ** 0.5)
 
 
 def test_who_certainly_does_not_look_is_excluded_and_nobody_else():
