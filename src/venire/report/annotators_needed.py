@@ -104,8 +104,8 @@ def advise_on_judgments(result: AnnotatorsNeeded) -> list[str]:
         )
     if "more" in codes:
         advice.append(
-            "More judgments per pair will not help: exclude careless annotators, improve the "
-            "instructions, or judge more topics."
+            f"{JUDGES[-1]} judgments per pair are too few: exclude careless annotators, improve "
+            "the instructions, or judge more topics."
         )
     return advice
 

@@ -73,7 +73,7 @@ def test_hopeless_vectors_are_told(folder, venire_json):
     )  # fmt: skip
     (best,) = [row for row in found["rows"] if row["recommended"]]
     assert best["setting"] == "one-at-a-time"
-    assert "every grouping loses more than 2 points" in found["notes"][0]
+    assert "every grouping lost more than 2 points" in found["notes"][0]
     assert any(note.startswith("The fastest setting,") for note in found["notes"])
 
 

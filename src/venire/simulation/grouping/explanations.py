@@ -41,8 +41,8 @@ def summarise_recommendation(advice: Recommendation) -> str:
     if not others["within"].any():
         who = advice.chosen[0] if len(advice.chosen) == 1 else "some type"
         return (
-            f"Judge one image at a time ({STAR}): every grouping loses more than {points} of "
-            f"recall for {who}."
+            f"Judge one image at a time ({STAR}): every grouping lost more than {points} of "
+            f"recall for {who} on these queries."
         )
     return (
         f"Judge one image at a time ({STAR}): no grouping that keeps recall within {points} "
