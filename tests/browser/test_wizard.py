@@ -264,9 +264,7 @@ def test_hopeless_vectors_recommend_one_at_a_time(wizard_server, digits, importe
     step(page, 4)
     run(page)
     words = page.locator(".verdict").inner_text()
-    assert words.startswith(
-        "Judge one image at a time (★): every grouping lost more than 2 points"
-    )
+    assert words.startswith("Judge one image at a time (★): every grouping lost more than 2 points")
     step(page, 6)
     assert page.locator("#setting").input_value() == "one-at-a-time"
 
