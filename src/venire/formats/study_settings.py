@@ -119,6 +119,21 @@ class CampaignSettings(Settings):
         least=0,
         most=50,
     )
+    new_workers_per_hour: int = setting(
+        30,
+        words="Number of new worker IDs that one address may bring within an hour by the link for "
+        "crowd platforms. 0: no limit.",
+        label="New workers per address and hour",
+        group=_START,
+        least=0,
+        most=100_000,
+    )
+    signed_links: bool = setting(
+        False,
+        words="Whether the link for crowd platforms needs a signature of the platform.",
+        label="Signed links only",
+        group=_START,
+    )
     qualification_size: int = setting(
         0,
         words="Number of gold documents in the qualification, which comes before the first batch. "

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from venire.errors import NotAllowed, NotFound
 from venire.formats.study_settings import CampaignSettings, StudySettings
-from venire.server.store.judging import Batch, Campaign
-from venire.server.store.people import Membership
+from venire.server.store.judging import Batch, Campaign, Judgment, Lease
+from venire.server.store.people import Membership, User
 from venire.server.store.studies import Study
 
 
@@ -34,6 +34,8 @@ class BatchContext:
         Whether the annotator has done the practice, and passed the qualification.
     tries : int
         How often the annotator has tried the qualification.
+    is_newcomer : bool
+        Whether the annotator came by the link for platforms and has judged nothing yet.
     """
 
     campaign_id: str
@@ -48,6 +50,7 @@ class BatchContext:
     practised: bool
     qualified: bool
     tries: int
+    is_newcomer: bool
 
 
 def read_batch_context(
@@ -85,6 +88,7 @@ def read_batch_context(
         bool(row.practised),
         bool(row.qualified),
         row.tries,
+        bool(row.is_newcomer),
     )
 
 
@@ -97,6 +101,20 @@ _BY_ANNOTATOR: tuple[Any, ...] = (
     Batch.campaign_id == bindparam("campaign"),
 )
 _QUALIFICATION = (*_BY_ANNOTATOR, _BEFORE_WORK, Batch.kind == "qualification")
+
+IS_EXPERIENCED = (
+    select(Judgment.seq)
+    .join(Lease, Lease.id == Judgment.lease_id)
+    .where(
+        Judgment.campaign_id == Campaign.id,
+        Judgment.annotator_id == User.id,
+        Judgment.label.is_not(None),
+        Lease.task_id.is_not(None),
+    )
+    .correlate(Campaign, User)
+    .exists()
+)
+"""Whether a user has judged a document of a campaign, besides gold."""
 
 # Built once: building a statement takes longer than running it.
 _CONTEXT = (
@@ -130,6 +148,7 @@ _CONTEXT = (
         .where(*_QUALIFICATION, _TRIED)
         .scalar_subquery()
         .label("tries"),
+        and_(User.worker.is_not(None), ~IS_EXPERIENCED).label("is_newcomer"),
     )
     .join(Study, Study.id == Campaign.study_id)
     .outerjoin(
@@ -139,5 +158,6 @@ _CONTEXT = (
             Membership.user_id == bindparam("annotator"),
         ),
     )
+    .outerjoin(User, User.id == bindparam("annotator"))
     .where(Campaign.id == bindparam("campaign"))
 )

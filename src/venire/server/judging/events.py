@@ -86,8 +86,11 @@ def record(
                 code="other-batch",
             )
         answers.append({"id": event["id"], **outcome})
-    if batch.state == "open":
-        batch.expires_at = now + timedelta(minutes=rules.settings.minutes)
+    whole_time = timedelta(minutes=rules.settings.minutes)
+    # The short time of a newcomer becomes the whole time with the first judgment.
+    is_short = batch.expires_at - batch.opened_at < whole_time
+    if batch.state == "open" and not (is_short and all(lease.state == "live" for lease in leases)):
+        batch.expires_at = now + whole_time
     session.flush()
     if new:
         execute(_NEW_EVENTS, new)

@@ -21,8 +21,9 @@ from venire.server.judging.draw import (
     draw_real,
     draw_whole_pool,
 )
-from venire.server.judging.gold import GoldPair, count_unseen, read_gold
+from venire.server.judging.gold import GoldPair, count_unseen, read_gold, reserve_practice
 from venire.server.judging.leases import free_places
+from venire.server.judging.newcomers import RETRY, find_batch_end, have_newcomers_enough
 from venire.server.judging.review import review
 from venire.server.judging.rules import JudgingRules, read_rules
 from venire.server.store.base import new_id, open_random
@@ -82,6 +83,8 @@ def open_next_batch(
         raise Conflict(
             f"The campaign {context.name!r} is {state}.", code=f"campaign-{context.state}"
         )
+    if context.is_newcomer and have_newcomers_enough(session, context):
+        return NextStep(NextState.WAIT, retry_at=now + RETRY)
     batch_id = new_id()
     rng = open_random()
     documents, kind = _draw_documents(session, context, rng)
@@ -94,7 +97,7 @@ def open_next_batch(
         "annotator_id": annotator_id,
         "kind": kind,
         "opened_at": now,
-        "expires_at": now + timedelta(minutes=context.settings.minutes),
+        "expires_at": find_batch_end(context, now),
     }
     leases = [
         {
@@ -155,18 +158,22 @@ def _draw_documents(
                 "You did not pass the qualification. Thank you for trying.",
                 code="qualification-failed",
             )
-        documents = draw_gold(gold_pairs, size, context.study.relevant_from, rng)
-        # A study with little gold saves it for the work batches and skips the practice.
-        needed = settings.practice_size + settings.gold_size
-        enough = kind != "practice" or len(gold_pairs) >= needed
-        if len(documents) == size and enough:
+        allowed = [pair for pair in gold_pairs if not pair.practice]
+        relevant_from = context.study.relevant_from
+        if kind == "practice":
+            allowed = reserve_practice(
+                session, context.study_id, gold_pairs, size, settings.gold_size, relevant_from, rng
+            )
+        documents = draw_gold(allowed, size, relevant_from, rng)
+        if len(documents) == size:
             return documents, kind
         if kind == "qualification":
             raise Conflict(
                 "The qualification is not ready. Tell the owner of the study.",
                 code="qualification-not-ready",
             )
-    return _draw_work(session, context, gold_pairs, rng), "work"
+    hidden = [pair for pair in gold_pairs if not pair.practice]
+    return _draw_work(session, context, hidden, rng), "work"
 
 
 def _draw_work(

@@ -45,7 +45,8 @@ def draw_platform_batches(
         .order_by(Task.topic_id, Task.ring)
     ).all()
     # The workers are unknown, so no gold has been seen.
-    gold_pairs = read_gold(session, campaign.study_id, "")
+    every = read_gold(session, campaign.study_id, "")
+    gold_pairs = [pair for pair in every if not pair.practice]
     drawn = 0
     for places in sorted({row[3] for row in free}, reverse=True):
         tasks = [row for row in free if row[3] == places]

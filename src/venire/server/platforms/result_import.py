@@ -25,7 +25,7 @@ from venire.server.platforms.result_file import ProblemKind, Problems, drop_repe
 from venire.server.store.judging import AGAIN, Batch, BatchReason, Campaign, Lease
 from venire.server.store.people import User
 from venire.server.studies.campaigns import get_campaign
-from venire.server.studies.invitations import ensure_worker
+from venire.server.studies.workers import add_worker, find_worker
 
 COUNTS = (
     "rows",
@@ -144,7 +144,9 @@ class _Importer:
         if problem is not None:
             self._add_problem(problem[0], assignment, f"{problem[1]}; not used")
             return
-        user = ensure_worker(self.session, self.campaign, assignment.worker)
+        user = find_worker(self.session, self.campaign, assignment.worker) or add_worker(
+            self.session, self.campaign, assignment.worker
+        )
         if has_open_batch(self.session, self.campaign.id, user.id):
             text = f"{assignment.worker} has an open batch on this server; import again later"
             self._add_problem(ProblemKind.WORKER_BUSY, assignment, f"{text}; not used")

@@ -8,6 +8,7 @@ from venire.server.platforms.base import WorkerLink
 from venire.server.platforms.registry import list_platforms, load_platform
 
 _GENERAL = ("worker",)
+_ASSIGNMENT = ("assignment", "SESSION_ID")
 _OTHERS = ("PROLIFIC_PID", "worker_id", "assignment_worker")
 """Parameters of platforms that need no task files: the link is all they use."""
 
@@ -15,6 +16,12 @@ _OTHERS = ("PROLIFIC_PID", "worker_id", "assignment_worker")
 def find_worker(parameters: Mapping[str, str]) -> str:
     """Return the worker identifier among the query parameters of a link; empty if none has one."""
     names = [*_GENERAL, *(name for link in _list_links() for name in link.worker), *_OTHERS]
+    return next((parameters[name] for name in names if parameters.get(name)), "")
+
+
+def find_assignment(parameters: Mapping[str, str]) -> str:
+    """Return the assignment identifier among the query parameters of a link; empty without one."""
+    names = [*_ASSIGNMENT, *(name for link in _list_links() for name in link.assignment)]
     return next((parameters[name] for name in names if parameters.get(name)), "")
 
 

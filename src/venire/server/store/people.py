@@ -4,28 +4,37 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, String, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from venire.server.store.base import Base, is_one_of, new_id, now
 
 ROLES = ("owner", "annotator", "viewer")
+SCOPES = ("read", "judge", "own")
+"""What a token may do: read, judge too, or everything its user may do."""
 
 
 class User(Base):
     """A person with a password, from an invitation, or a worker of a crowd platform.
 
-    ``worker`` is the worker ID of the platform; it is unique within a campaign.
+    ``worker`` is the worker ID of the platform; it is unique within a campaign. ``browser_hash``
+    is that of the cookie of the browser that holds the ID, ``address_hash`` that of the address
+    from which it first came.
     """
 
     __tablename__ = "user"
-    __table_args__ = (UniqueConstraint("campaign_id", "worker"),)
+    __table_args__ = (
+        UniqueConstraint("campaign_id", "worker"),
+        Index("ix_user_address", "campaign_id", "address_hash", "created_at"),
+    )
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
     name: Mapped[str]
     login: Mapped[str | None] = mapped_column(unique=True)
     password_hash: Mapped[str | None]
     campaign_id: Mapped[str | None]
     worker: Mapped[str | None]
+    browser_hash: Mapped[str | None] = mapped_column(String(64))
+    address_hash: Mapped[str | None] = mapped_column(String(64))
     may_create: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(default=now)
 
@@ -61,15 +70,34 @@ class Token(Base):
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
     user_id: Mapped[str] = mapped_column(ForeignKey("user.id"), index=True)
     name: Mapped[str]
+    scope: Mapped[str] = mapped_column(
+        CheckConstraint(is_one_of("scope", SCOPES), name="scope"),
+        default="own",
+        server_default=text("'own'"),
+    )
     created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
+
+
+class PasswordReset(Base):
+    """A link with which a user sets a new password, once."""
+
+    __tablename__ = "password_reset"
+    token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("user.id"), index=True)
+    created_by: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
 
 
 class Invitation(Base):
     """An invitation link.
 
     ``kind`` is ``first`` (creates the first account), ``person`` (one annotator, viewer or owner)
-    or ``campaign`` (workers of a crowd platform, one user per worker ID).
+    or ``campaign`` (workers of a crowd platform, one user per worker ID). With ``signing_key`` a
+    platform signs the address of a worker.
     """
 
     __tablename__ = "invitation"
@@ -81,6 +109,7 @@ class Invitation(Base):
     study_id: Mapped[str | None] = mapped_column(ForeignKey("study.id"), index=True)
     campaign_id: Mapped[str | None]
     name: Mapped[str] = mapped_column(default="")
+    signing_key: Mapped[str | None] = mapped_column(String(64))
     created_by: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
     created_at: Mapped[datetime] = mapped_column(default=now)
     expires_at: Mapped[datetime]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, LargeBinary, Text, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey, LargeBinary, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, deferred, mapped_column
 
 from venire.server.store.base import Base, is_one_of, new_id, now
@@ -91,7 +91,10 @@ class Pair(Base):
 
 
 class Gold(Base):
-    """A pair with a known grade: hidden in batches, never handed out as a task."""
+    """A pair with a known grade: hidden in batches, never handed out as a task.
+
+    ``practice`` gold is shown with its grade in practice batches, and is in no other batch.
+    """
 
     __tablename__ = "gold"
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -100,3 +103,4 @@ class Gold(Base):
     grade: Mapped[int]
     note: Mapped[str] = mapped_column(Text, default="")
     active: Mapped[bool] = mapped_column(default=True)
+    practice: Mapped[bool] = mapped_column(default=False, server_default=false())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 from sqlalchemy import Integer, func, select
@@ -18,7 +19,9 @@ from venire.stats.drift import Departure, departure, estimate_dispersion
 from venire.stats.proportion import Proportion
 from venire.tables.schema import express
 
-DAY = timedelta(days=1)
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+BURST = 10
+"""New worker IDs from one address within an hour, from which an alarm is raised."""
 
 
 def _find_departure(
@@ -94,6 +97,15 @@ def list_alarms(
             "Accept or reject them on the Annotators page.",
             row,
         )
+    for campaign_id, number in _count_new_workers(session, study_id, time):
+        row = names[campaign_id]
+        add(
+            "workers",
+            f"{row['campaign']}: {number} new worker IDs came from one address within an hour. One "
+            "person may make up worker IDs: ask for signed links, or lower the limit of new "
+            "workers.",
+            row,
+        )
     for name, seen, total in _find_out_of_gold(session, study_id):
         add("gold", f"{name} has seen all {total} gold documents ({seen} times in all). Add gold.")
     for flag in find_flagged(session, study_id, answers):
@@ -141,9 +153,30 @@ def _count_held(session: Session, study_id: str) -> list[tuple[str, int]]:
     return [(campaign_id, number) for campaign_id, number in rows]
 
 
+def _count_new_workers(session: Session, study_id: str, time: datetime) -> list[tuple[str, int]]:
+    """Return campaigns where many new worker IDs came from one address in one hour of the day."""
+    rows = session.execute(
+        select(User.campaign_id, User.address_hash, User.created_at)
+        .join(Campaign, Campaign.id == User.campaign_id)
+        .where(Campaign.study_id == study_id, User.address_hash.is_not(None))
+        .where(User.created_at > time - DAY)
+        .order_by(User.campaign_id, User.address_hash, User.created_at)
+    )
+    most: dict[str, int] = {}
+    for (campaign_id, _), visits in groupby(rows, key=lambda row: (row[0], row[1])):
+        times = [row.created_at for row in visits]
+        first = 0
+        for last, moment in enumerate(times):
+            while moment - times[first] > HOUR:
+                first += 1
+            most[campaign_id] = max(most.get(campaign_id, 0), last - first + 1)
+    return [(campaign_id, number) for campaign_id, number in most.items() if number >= BURST]
+
+
 def _find_out_of_gold(session: Session, study_id: str) -> list[tuple[str, int, int]]:
     """Return annotators of open campaigns who have seen all gold: name, times, gold."""
-    total = session.scalar(select(func.count()).where(Gold.study_id == study_id, Gold.active)) or 0
+    hidden = (Gold.study_id == study_id, Gold.active, ~Gold.practice)
+    total = session.scalar(select(func.count()).where(*hidden)) or 0
     open_ones = select(Campaign.id).where(Campaign.study_id == study_id, Campaign.state == "open")
     if not total or session.scalar(open_ones.limit(1)) is None:
         return []
@@ -164,7 +197,7 @@ def _find_out_of_gold(session: Session, study_id: str) -> list[tuple[str, int, i
             func.sum(met.c.times, type_=Integer).label("times"),
         )
         .join(Gold, Gold.pair_id == met.c.pair_id)
-        .where(Gold.study_id == study_id, Gold.active)
+        .where(*hidden)
         .group_by(met.c.annotator_id)
         .subquery()
     )

@@ -266,7 +266,8 @@ def list_annotators(session: Session, study_id: str, *, agreement: bool = True) 
         ``annotator_id, name, role, judgments, cannot_judge, accepted, rejected, undecided``
         (batches), ``gold, gold_relevant, gold_not_relevant`` (each ``hits, tries, value, low,
         high``), ``median_seconds, label, label_share, items, kappa, quadratic_kappa, leniency``
-        (with the others), ``flags`` (each ``kind, text, rule``), ``paused_at, pause_reason``.
+        (with the others), ``flags`` (each ``kind, text, rule``), ``paused_at, pause_reason``,
+        ``holds_browser`` (whether a browser holds the worker ID).
     """
     work = _read_work(session, study_id, count_answers(session, study_id))
     flags = _find_flags(work)
@@ -274,13 +275,13 @@ def list_annotators(session: Session, study_id: str, *, agreement: bool = True) 
     sides = _read_gold_by_side(session, study_id)
     rest = _read_agreement(session, study_id) if agreement else {}
     people = session.execute(
-        select(User.id, User.name, Membership)
+        select(User.id, User.name, User.browser_hash.is_not(None), Membership)
         .join(Membership, Membership.user_id == User.id)
         .where(Membership.study_id == study_id)
         .order_by(User.name, User.id)
     ).all()
     rows = []
-    for who, name, member in people:
+    for who, name, holds_browser, member in people:
         if member.role != "annotator" and who not in work:
             continue
         own = work.get(who, _Work())
@@ -290,6 +291,7 @@ def list_annotators(session: Session, study_id: str, *, agreement: bool = True) 
                 "annotator_id": who,
                 "name": name,
                 "role": member.role,
+                "holds_browser": bool(holds_browser),
                 "judgments": sum(own.labels.values()),
                 "cannot_judge": own.answers - sum(own.labels.values()),
                 "accepted": own.accepted,

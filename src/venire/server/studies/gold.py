@@ -66,7 +66,7 @@ def list_gold(
     query = (
         select(
             Gold.id, Topic.query_id, Topic.title, Document.doc_id, Document.title,
-            Gold.grade, Gold.note, Gold.active,
+            Gold.grade, Gold.note, Gold.active, Gold.practice,
         )
         .join(Pair, Pair.id == Gold.pair_id)
         .join(Topic, Topic.id == Pair.topic_id)
@@ -76,7 +76,17 @@ def list_gold(
         .offset(offset)
         .limit(limit)
     )  # fmt: skip
-    names = ("gold_id", "query_id", "topic", "doc_id", "document", "grade", "note", "active")
+    names = (
+        "gold_id",
+        "query_id",
+        "topic",
+        "doc_id",
+        "document",
+        "grade",
+        "note",
+        "active",
+        "practice",
+    )
     return [dict(zip(names, row, strict=True)) for row in session.execute(query)]
 
 

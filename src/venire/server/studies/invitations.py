@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, Conflict, NotFound, UnknownName
 from venire.server.store.base import now
-from venire.server.store.judging import Campaign
 from venire.server.store.people import ROLES, Invitation, Membership, User
 from venire.server.store.studies import Study
-
-if TYPE_CHECKING:
-    pass
 from venire.server.studies.accounts import create_user, hash_secret
 from venire.server.studies.campaigns import get_campaign
 from venire.server.studies.members import find_role
@@ -49,7 +43,7 @@ def create_invitation(
 ) -> str:
     """Return the secret of a new invitation link.
 
-    With a campaign it is a link for a crowd platform: each worker id becomes one annotator.
+    With a campaign it is a link for a crowd platform: each worker ID becomes one annotator.
     Without, it lets in one person, once.
     """
     if role not in ROLES:
@@ -63,12 +57,18 @@ def create_invitation(
     return _add_invitation(
         session,
         kind="person" if campaign_id is None else "campaign",
+        signing_key=None if campaign_id is None else secrets.token_hex(24),
         role=role,
         study_id=study_id,
         campaign_id=campaign_id,
         name=name.strip()[:200],
         created_by=by,
     )
+
+
+def read_signing_key(session: Session, secret: str) -> str | None:
+    """Return the key with which a platform signs the links of workers; None for other links."""
+    return find_invitation(session, secret).signing_key
 
 
 def _add_invitation(
@@ -127,53 +127,6 @@ def join_study(session: Session, secret: str, user_id: str) -> str | None:
     invitation.used_at = now()
     session.flush()
     return invitation.study_id
-
-
-def admit_worker(session: Session, secret: str, worker_id: str) -> tuple[User, str]:
-    """Return the annotator with a platform's worker ID, and the ID of the campaign."""
-    invitation = find_invitation(session, secret)
-    if (
-        invitation.kind != "campaign"
-        or invitation.campaign_id is None
-        or invitation.study_id is None
-    ):
-        raise Conflict(
-            "This link is for one person. Ask the owner for the campaign link for platforms."
-        )
-    if not worker_id.strip() or len(worker_id) > 200:
-        raise BadSetting("The link has no worker ID. Open it from the platform.")
-    if _PLACEHOLDER.fullmatch(worker_id.strip()):
-        raise BadSetting(
-            f"The link has {worker_id.strip()!r} in place of your worker ID. Open the task from "
-            "the platform. If this happens again, tell the requester that the platform does not "
-            "replace placeholders where the link is entered."
-        )
-    campaign = get_campaign(session, invitation.campaign_id)
-    return ensure_worker(session, campaign, worker_id), campaign.id
-
-
-# A placeholder that no platform has filled in, as {{%PROLIFIC_PID%}}, ${workerId}, %workerId%,
-# {{workerId}}, [workerId], <workerId>, $workerId or …; the bare name of one; MTurk's of a preview.
-_PLACEHOLDER = re.compile(
-    r"""\{.*\} | \$.* | %.*% | \[.*\] | <.*> | \.{3} | … | ASSIGNMENT_ID_NOT_AVAILABLE
-    | (?:(?:assignment|annotator|participant|prolific)[ _-]?)? (?:worker|user|pid) (?:[ _-]?id)?
-    | (?:worker|participant|annotator|assignment)[ _-]?id""",
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
-
-
-def ensure_worker(session: Session, campaign: Campaign, worker_id: str) -> User:
-    """Return the annotator with a platform's worker ID in a campaign; create it if needed."""
-    user = session.scalar(
-        select(User).where(User.campaign_id == campaign.id, User.worker == worker_id)
-    )
-    if user is None:
-        user = User(name=f"worker {worker_id}", campaign_id=campaign.id, worker=worker_id)
-        session.add(user)
-        session.flush()
-        session.add(Membership(study_id=campaign.study_id, user_id=user.id, role="annotator"))
-        session.flush()
-    return user
 
 
 def list_invitations(session: Session, study_id: str) -> list[Invitation]:

@@ -16,6 +16,9 @@ from venire.server.store.session import Store
 from venire.server.studies import accounts, members
 
 COOKIE = "venire_session"
+BROWSER_COOKIE = "venire_browser"
+"""Cookie of the browser that holds a worker ID."""
+BROWSER_SECONDS = 365 * 24 * 3600
 
 
 # Dependencies that never block are ``async``: FastAPI runs all others in a thread.
@@ -95,12 +98,18 @@ async def get_owner(member: CurrentMember) -> Member:
 CurrentOwner = Annotated[Member, Depends(get_owner)]
 
 
-def set_cookie(response: Response, request: Request, secret: str) -> None:
-    """Set the session cookie: not readable by scripts, not sent by other sites."""
+def set_cookie(
+    response: Response,
+    request: Request,
+    secret: str,
+    name: str = COOKIE,
+    seconds: int = int(accounts.SIGN_IN_TIME.total_seconds()),
+) -> None:
+    """Set the session cookie (or another): not readable by scripts, not sent by other sites."""
     response.set_cookie(
-        COOKIE,
+        name,
         secret,
-        max_age=int(accounts.SIGN_IN_TIME.total_seconds()),
+        max_age=seconds,
         httponly=True,
         samesite="lax",
         secure=request.url.scheme == "https",

@@ -8,14 +8,18 @@ from fastapi import APIRouter, Body, Request
 from sqlalchemy import select
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from venire.errors import Conflict, NotAllowed
 from venire.server.judging.next_batch import has_open_batch
 from venire.server.judging.payload import list_completion_codes
-from venire.server.platforms.worker_link import find_worker, is_preview
+from venire.server.platforms.worker_link import find_assignment, find_worker, is_preview
 from venire.server.store.judging import Campaign
 from venire.server.store.people import Membership
 from venire.server.store.studies import Study
 from venire.server.studies import accounts, invitations
+from venire.server.studies.workers import Visit, admit_worker
 from venire.server.web.deps import (
+    BROWSER_COOKIE,
+    BROWSER_SECONDS,
     COOKIE,
     AppStore,
     CurrentUser,
@@ -105,24 +109,39 @@ def join(store: AppStore, secret: str, user: CurrentUser) -> Response:
 
 
 @router.get("/c/{secret}", include_in_schema=False)
-def from_platform(request: Request, store: AppStore, secret: str) -> Response:
+def from_platform(request: Request, store: AppStore, secret: str, user: OptionalUser) -> Response:
     """Sign in a worker of a crowd platform by the worker ID in the address.
 
-    A worker who has finished a batch and has none open sees their completion codes first.
+    A worker who has finished a batch and has none open sees their completion codes first. The
+    session of an account with a password is never replaced: any site can hold such a link.
     """
     parameters = request.query_params
     if is_preview(parameters):
         return render_page("preview.html", request, user=None)
-    worker_id = find_worker(parameters)
-    user, campaign_id = store.write(
-        lambda session: invitations.admit_worker(session, secret, worker_id)
+    if user is not None and user.login is not None:
+        raise Conflict(
+            f"You are signed in as {user.name}. This link is for workers of a crowd platform. To "
+            "try it, sign out or open it in a private window.",
+            code="signed-in",
+        )
+    if request.headers.get("sec-fetch-dest", "document") != "document":
+        raise NotAllowed("Open this link as a page.", code="not-a-page")
+    visit = Visit(
+        worker=find_worker(parameters),
+        assignment=find_assignment(parameters),
+        signature=parameters.get("signature", ""),
+        browser=request.cookies.get(BROWSER_COOKIE),
+        address=request.client.host if request.client else "",
     )
+    admission = store.write(lambda session: admit_worker(session, secret, visit))
+    worker, campaign_id = admission.user, admission.campaign_id
     with store.reading() as session:
-        done = bool(list_completion_codes(session, user)) and not has_open_batch(
-            session, campaign_id, user.id
+        done = bool(list_completion_codes(session, worker)) and not has_open_batch(
+            session, campaign_id, worker.id
         )
     response = RedirectResponse("/work" if done else f"/judge/{campaign_id}", 303)
-    set_cookie(response, request, store.write(lambda s: accounts.sign_in(s, user.id)))
+    set_cookie(response, request, store.write(lambda s: accounts.sign_in(s, worker.id)))
+    set_cookie(response, request, admission.browser, BROWSER_COOKIE, BROWSER_SECONDS)
     return response
 
 

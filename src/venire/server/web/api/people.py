@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 
 from venire.server.judging.review import decide, set_payment
 from venire.server.store.base import now
-from venire.server.studies import annotators, batches, invitations, members
+from venire.server.studies import annotators, batches, invitations, members, workers
 from venire.server.web.api.forms import BatchDecision, NewInvitation, Pause, Payment, example
 from venire.server.web.api.studies import Limit, Offset
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession, build_link
@@ -43,9 +43,13 @@ def list_invitations(owner: CurrentOwner, session: ReadSession) -> list[dict[str
 def create_invitation(
     request: Request, owner: CurrentOwner, store: AppStore, form: NewInvitation
 ) -> dict[str, str]:
-    """Create an invitation link; it is shown only once."""
-    secret = store.write(
-        lambda session: invitations.create_invitation(
+    """Create an invitation link; it is shown only once.
+
+    With a campaign: ``signing_key``, with which a platform can sign the link of each worker.
+    """
+
+    def work(session: Any) -> tuple[str, str | None]:
+        secret = invitations.create_invitation(
             session,
             owner.study_id,
             form.role,
@@ -53,8 +57,11 @@ def create_invitation(
             campaign_id=form.campaign_id or None,
             by=owner.user.id,
         )
-    )
-    return {"link": build_link(request, f"/{'c' if form.campaign_id else 'invite'}/{secret}")}
+        return secret, invitations.read_signing_key(session, secret)
+
+    secret, key = store.write(work)
+    link = build_link(request, f"/{'invite' if key is None else 'c'}/{secret}")
+    return {"link": link} if key is None else {"link": link, "signing_key": key}
 
 
 @router.delete("/invitations/{invitation_id}", responses=example({"revoked": True}))
@@ -83,6 +90,15 @@ def pause_annotator(
         )
     )
     return {"paused": form.paused}
+
+
+@router.post("/annotators/{annotator_id}/release", responses=example({"released": True}))
+def release_worker(owner: CurrentOwner, store: AppStore, annotator_id: str) -> dict[str, bool]:
+    """Let another browser use the ID of a crowd worker: the next one that opens the link."""
+    store.write(
+        lambda session: workers.release_worker(session, owner.study_id, annotator_id, owner.user.id)
+    )
+    return {"released": True}
 
 
 @router.get("/batches", responses=example([{"batch_id": "b1", "valid": False}]))

@@ -9,7 +9,10 @@ import { makeSortable } from "./sorting.js";
 document.addEventListener("sent", (event) => {
   const form = /** @type {HTMLFormElement} */ (event.target);
   const answer = /** @type {CustomEvent} */ (event).detail;
-  if (form.dataset.secret) showSecret(form, answer[form.dataset.secret]);
+  if (form.dataset.secret) {
+    showSecret(form, answer[form.dataset.secret]);
+    showMore(form, answer);
+  }
   else if (form.dataset.report !== undefined) showReport(form, answer);
   else if (form.dataset.success) showSuccess(form, form.dataset.success);
   else return;
@@ -24,6 +27,16 @@ function showSecret(form, text) {
   input.value = text;
   input.focus();
   input.select();
+}
+
+/** Show further parts of an answer, each in its place. @param {HTMLFormElement} form @param {Record<string, string>} answer */
+function showMore(form, answer) {
+  for (const place of findAll("[data-more]", form)) {
+    const text = answer[place.dataset.more ?? ""];
+    const code = place.querySelector("code");
+    place.hidden = !text;
+    if (code && text) code.textContent = text;
+  }
 }
 
 /** @param {HTMLFormElement} form @param {string} text */
