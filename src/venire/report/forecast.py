@@ -26,18 +26,19 @@ def describe_crowd(crowd: Mapping[str, Any]) -> str:
     --------
     >>> from dataclasses import asdict
     >>> from venire.simulation.campaigns.designs import Crowd
-    >>> describe_crowd(asdict(Crowd())).partition(";")[0]
-    'Simulated with 10% spam, the others right in 80%'
+    >>> describe_crowd(asdict(Crowd())).partition(".")[0]
+    'Simulated crowd: 10% of the batches are spam, and the other labels are correct in 80%'
     """
     people = (
-        f"{crowd['spam']:.0%} spam, the others right in {crowd['accuracy']:.0%}"
+        f"{crowd['spam']:.0%} of the batches are spam, and the other labels are correct in "
+        f"{crowd['accuracy']:.0%}"
         if crowd["confusion"] is None
-        else "people as in the pilot"
+        else "annotators as in the pilot"
     )
     paid = "are paid too" if crowd["pay_rejected"] else "are not paid"
     return (
-        f"Simulated with {people}; {crowd['seconds']:g} seconds and {crowd['price']:g} "
-        f"per judgment, and a fee of {crowd['fee']:.0%}; rejected batches {paid}."
+        f"Simulated crowd: {people}. A judgment takes {crowd['seconds']:g} seconds and costs "
+        f"{crowd['price']:g}, plus a platform fee of {crowd['fee']:.0%}. Rejected batches {paid}."
     )
 
 
@@ -54,7 +55,7 @@ def forecast_page(result: Forecast) -> Page:
     """Return the page."""
     import plotly.graph_objects as go
 
-    page = Page("What a campaign would cost and give")
+    page = Page("Forecast: cost and quality of campaign designs")
     front = [row for row in result.rows if row["best"]]
     page.lead(result.summary)
     for sentence in result.advice[1:]:
@@ -63,7 +64,7 @@ def forecast_page(result: Forecast) -> Page:
     figure = go.Figure()
     for name, rows in (
         ("Pareto front", sorted(front, key=lambda row: float(row["money"]))),
-        ("others", [row for row in result.rows if not row["best"]]),
+        ("other designs", [row for row in result.rows if not row["best"]]),
     ):
         figure.add_trace(
             go.Scatter(
@@ -73,17 +74,21 @@ def forecast_page(result: Forecast) -> Page:
                 mode="lines+markers" if name == "Pareto front" else "markers",
                 marker={"symbol": "circle" if name == "Pareto front" else "x", "size": 10},
                 name=name,
-                hovertemplate="%{text}<br>money %{x:,.2f}<br>tau %{y:.3f}<extra></extra>",
+                hovertemplate="%{text}<br>cost %{x:,.2f}<br>tau %{y:.3f}<extra></extra>",
             )
         )
-    figure.update_xaxes(title="money")
-    figure.update_yaxes(title="tau with the order under all known grades")
+    figure.update_xaxes(title="cost")
+    figure.update_yaxes(title="tau with the ranking by all known grades")
     page.plot(
         figure,
         round_judgments(result.rows),
-        caption="Money and order of the systems, one mark per design.",
+        caption="Cost and tau of each design.",
     )
-    page.heading("Designs that no other beats in cost and tau")
+    page.heading("Designs on the Pareto front")
+    page.text(
+        f"{len(front)} of {len(result.rows)} designs are on the Pareto front: no other design is "
+        "cheaper and keeps the ranking of the systems as well."
+    )
     page.table(sorted(round_judgments(front), key=lambda row: float(row["money"])))
     page.heading("Notes")
     page.notes(result.notes)

@@ -15,7 +15,7 @@ LINES = 40
 
 
 def write_repeatability(result: Repeatability, folder: str | Path) -> list[Path]:
-    """Write all that is said; return the files.
+    """Write the tables and the page; return the files.
 
     ``orders``, ``swaps`` (where there are any), ``scores``, ``strictness``, ``agreement`` and
     ``rates`` as .csv, and ``report.html``.
@@ -42,11 +42,11 @@ def _frame(rows: list[dict[str, object]]) -> pl.DataFrame:
 
 def repeatability_page(result: Repeatability) -> Page:
     """Return the page."""
-    page = Page("Does the order of the systems repeat?")
+    page = Page("Does the ranking of the systems repeat?")
     page.lead(result.sentence)
-    page.heading("Order under every two groups")
+    page.heading("Rankings under every two groups")
     page.text(
-        "Tau is 1 where the order is the same. A swap matters where the systems differ "
+        "Tau is 1 where the rankings are the same. A swap matters where the systems differ "
         "significantly under one of the two groups (randomised Tukey HSD, p < .05)."
     )
     page.table(result.orders)
@@ -56,10 +56,13 @@ def repeatability_page(result: Repeatability) -> Page:
     _scores(page, result)
     _strictness(page, result)
     page.heading("Agreement")
-    page.text("Within a group: its annotators. Between two: their settled grades.")
+    page.text(
+        "Within one group: between its annotators. Between two groups: between their settled "
+        "grades."
+    )
     page.table(result.agreement)
-    page.heading("Work")
-    page.text("Rejected: batches that failed their gold, of those decided, with Wilson's interval.")
+    page.heading("Rejected batches")
+    page.text("Share of rejected batches among all decided batches, with Wilson's interval.")
     page.table(result.rates)
     page.heading("Notes")
     page.notes(result.notes)
@@ -94,14 +97,15 @@ def _strictness(page: Page, result: Repeatability) -> None:
 
     page.heading("Strictness")
     page.text(
-        "Mean grade of a group minus that of the other, on the pairs both judged; below 0 the "
-        "group is stricter. By grade: on the pairs to which the other gave that grade. There low "
-        "grades can only be raised and high ones lowered, so look at both directions."
+        "Mean grade of one group minus that of the other, over the pairs that both judged. Below "
+        "0, the first group is stricter. By grade: over the pairs with that grade in the other "
+        "group. There, low grades can only rise and high grades can only fall, so compare "
+        "both directions."
     )
     overall = [row for row in result.strictness if row["grade"] is None]
     figure = go.Figure(
         go.Bar(
-            x=[plain(f"{row['group']} beside {row['against']}") for row in overall],
+            x=[plain(f"{row['group']} against {row['against']}") for row in overall],
             y=[row["offset"] for row in overall],
             error_y={
                 "type": "data",
@@ -115,5 +119,5 @@ def _strictness(page: Page, result: Repeatability) -> None:
     page.plot(
         figure,
         label_all_grades(result.strictness),
-        caption="Offset of every group beside every other.",
+        caption="Offset of each group against each other group.",
     )

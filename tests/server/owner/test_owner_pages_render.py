@@ -150,11 +150,11 @@ def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
         assert 'class="empty"' not in text
         assert world.users["ben"] not in text
         # What the designs were played with, by the defaults of a crowd; whole numbers are whole.
+        assert "10% of the batches are spam, and the other labels are correct in 80%." in text
+        assert "A judgment takes 15 seconds and costs 0.02, plus a platform fee of 20%." in text
         assert (
-            "Simulated with 10% spam, the others right in 80%; 15 seconds and 0.02 per judgment"
-            in text
+            "pool depth 10, judgments per pair 3, documents per batch 10, gold per batch 2" in text
         )
-        assert "depth 10, overlap 3, batch size 10, gold size 2, gold errors 0" in text
         designs = text[text.index('aria-label="Designs"') :].partition("</table>")[0]
         row = crowd["forecast"]["result"]["rows"][0]
         assert f'data-value="{row["pairs"]}">{row["pairs"]}<' in designs
@@ -213,8 +213,14 @@ def test_a_forecast_is_kept_and_compared(world, ada, crowd):
     assert "Forecast and actual" in text
     row = crowd["forecast"]["result"]["rows"][1]
     design = ", ".join(
-        f"{name.replace('_', ' ')} {row[name]}"
-        for name in ("depth", "overlap", "batch_size", "gold_size", "gold_errors")
+        f"{label} {row[name]}"
+        for name, label in (
+            ("depth", "pool depth"),
+            ("overlap", "judgments per pair"),
+            ("batch_size", "documents per batch"),
+            ("gold_size", "gold per batch"),
+            ("gold_errors", "gold errors allowed"),
+        )
     )
     assert re.search(
         rf'<p class="notice good" role="status">Saved for Wave 1, [^<]*: {design}', text

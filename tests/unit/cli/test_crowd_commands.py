@@ -86,6 +86,7 @@ def test_simulate_campaign(venire_json, venire_error, files, runs):
     page = (files / "plan" / "report.html").read_text()
     assert found["notes"][0].startswith("Take pool depth 10, ")
     assert page.index(found["notes"][0][:40]) < page.index("<table")
+    assert "Pareto front" in page
     pilot = venire_json("simulate", "campaign", files / "qrels", *runs, "--pilot",
                         files / "judged.csv", "--seconds", "9", "--replays", "2")  # fmt: skip
     assert pilot["settings"]["crowd"]["confusion"] is not None

@@ -124,7 +124,7 @@ def test_images_are_encoded_once_and_the_broken_are_told(folder, venire, venire_
     assert "is not an image in a supported format" in said
     assert "q0d5.png is a single pixel" in said
     assert "1 image of the pools without a vector: single" in said
-    assert "One query was replayed, so there are no intervals" in said
+    assert "Only 1 query was simulated, so there are no intervals" in said
     assert found["rows"][0]["saved_low"] is None
     for name in names:
         (folder / f"{name}.png").unlink()

@@ -44,8 +44,8 @@ EXPORT_KINDS = {
     "raw-csv": "every judgment, as CSV",
     "raw-jsonl": "every judgment, as JSON Lines",
     "raw-parquet": "every judgment, as Parquet",
-    "opensearch-json": "a judgment list for OpenSearch, to send",
-    "opensearch-csv": "a judgment list for OpenSearch, to upload",
+    "opensearch-json": "judgment list for OpenSearch, as a request body",
+    "opensearch-csv": "judgment list for OpenSearch, as a file to upload",
     "quepid-csv": "ratings of a Quepid case",
     "quepid-book-csv": "judgments of a Quepid book",
 }

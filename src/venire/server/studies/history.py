@@ -133,7 +133,7 @@ def _list_events(session: Session, where: ColumnElement[bool], names: dict[int, 
         _make_row(
             event.received_at,
             "event",
-            f"{event.kind}: {event.outcome.get('status', '')}"
+            f"action: {event.kind}, {event.outcome.get('status', '')}"
             + (f" ({event.outcome['reason']})" if event.outcome.get("reason") else ""),
             event.seq,
             doc_id=names[pair],
@@ -165,7 +165,7 @@ def _list_judgments(
             _make_row(
                 judgment.judged_at,
                 "judgment",
-                f"{text}" + ("" if stands else " (replaced)"),
+                f"judgment: {text}" + ("" if stands else " (replaced)"),
                 judgment.seq,
                 doc_id=names[judgment.pair_id],
                 who=name,

@@ -40,6 +40,12 @@ _HINTS = {
     "unknown-label": "Correct the label in the file, or change the scale of the study.",
 }
 
+_TITLES = {403: "No access", 404: "Page not found"}
+_NO_STUDY = (
+    "This study does not exist, or you have no access to it. Ask an owner of the study for an "
+    "invitation link."
+)
+
 
 def create_app(
     store: Store, *, media: Path, exports: Path | None = None, first: bool = True
@@ -95,7 +101,12 @@ def _answer(
 ) -> Response:
     """Return an error as a page for people, as JSON with ``code`` and ``facts`` for programs."""
     if "text/html" in request.headers.get("accept", "") and request.method == "GET":
-        return render_page("error.html", request, status=status, message=message, user=None)
+        title = _TITLES.get(status, "Something went wrong")
+        if code == "not-found" and (facts or {}).get("kind") == "study":
+            message = _NO_STUDY
+        return render_page(
+            "error.html", request, status=status, title=title, message=message, user=None
+        )
     return JSONResponse({"error": message, "code": code, "facts": dict(facts or {})}, status)
 
 
@@ -123,7 +134,7 @@ async def _answer_malformed(request: Request, error: Exception) -> Response:
 async def _answer_http(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     sentences = {
-        404: "Page not found. Check the address.",
+        404: "There is no page at this address. Check the address.",
         405: "This address does not accept this method.",
     }
     message = sentences.get(status, str(getattr(error, "detail", "")))

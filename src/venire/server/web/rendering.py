@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -32,7 +33,9 @@ def _load_templates() -> Environment:
         "time": format_time,
         "hours": format_hours,
         "cell": format_cell,
-        "words": _format_column_name,
+        "words": _split_name,
+        "heading": format_heading,
+        "sentence": format_sentence,
         "figures": _number_columns,
     }
     environment.globals["named"] = _campaign_names
@@ -87,6 +90,15 @@ def format_cell(value: Any, digits: int = 3) -> str:
         return format_time(value)
     if isinstance(value, list | tuple):
         return ", ".join(format_cell(item, digits) for item in value) or "none"
+    if isinstance(value, dict):
+        if set(value) == {"name"}:
+            return str(value["name"])
+        return (
+            ", ".join(
+                f"{_split_name(name)} {format_cell(item, digits)}" for name, item in value.items()
+            )
+            or "none"
+        )
     return str(value)
 
 
@@ -104,6 +116,47 @@ def _campaign_names(rows: list[dict[str, Any]]) -> dict[str, str]:
     return {row["campaign_id"]: row["campaign"] for row in rows}
 
 
-def _format_column_name(name: str) -> str:
-    """Return the name of a column with spaces instead of underscores."""
+def _split_name(name: str) -> str:
+    """Return the name of a column or a setting with spaces instead of underscores."""
     return str(name).replace("_", " ")
+
+
+_HEADINGS = {
+    "annotator_id": "Annotator",
+    "doc_id": "Document",
+    "fleiss_kappa": "Fleiss' kappa",
+    "furthest": "Most distant model",
+    "given_up": "Unfinished pairs",
+    "judges": "Judgments per pair",
+    "labelled": "Labelled",
+    "matter": "Swaps that matter",
+    "money": "Cost",
+    "query_id": "Topic",
+    "relative_sd": "Relative SD",
+    "run_id": "Run",
+    "sd": "SD",
+    "split": "Model disagreement",
+    "tau_ap": "Tau AP",
+    "told_apart_by": "Distinguished by",
+}
+
+
+def format_heading(name: str) -> str:
+    """Return the heading of a column or a setting; measures keep their own spelling.
+
+    Examples
+    --------
+    >>> [format_heading(name) for name in ("query_id", "tau_low", "nDCG@10", "P(Relevant)")]
+    ['Topic', 'Tau low', 'nDCG@10', 'P(Relevant)']
+    """
+    text = _HEADINGS.get(str(name)) or _split_name(name).removesuffix(" sd")
+    if str(name) not in _HEADINGS and str(name).endswith("_sd"):
+        text += " SD"
+    return format_sentence(text) if text == text.lower() else text
+
+
+def format_sentence(text: str, names: Sequence[str] = ()) -> str:
+    """Return text with a capital first letter, unless it begins with one of the names."""
+    if not text or any(text == name or text.startswith(f"{name} ") for name in names):
+        return text
+    return text[0].upper() + text[1:]

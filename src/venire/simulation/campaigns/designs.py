@@ -231,8 +231,8 @@ def forecast(
         row["best"] = row["tau"] is not None and not any(_beats(other, row) for other in rows)
     return Forecast(
         rows=rows,
-        notes=(*truth.notes, f"each design was played {replays} times on {field.known:,} known "
-               f"grades; what is not known there counts as {scale.names[0]}"),
+        notes=(*truth.notes, f"each design was simulated {replays} times on {field.known:,} known "
+               f"grades; pairs without a known grade count as {scale.names[0]}"),
         settings={"crowd": asdict(crowd), "measure": str(parsed), "replays": replays,
                   "ties": ties},
         seed=seed,

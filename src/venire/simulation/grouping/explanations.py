@@ -54,16 +54,16 @@ def list_caveats(advice: Recommendation) -> list[str]:
     """Return what stands against the recommendation, or beside it, a sentence each."""
     out = []
     if advice.queries < 2:
-        out.append("One query was replayed, so there are no intervals: replay more.")
+        out.append("Only 1 query was simulated, so there are no intervals. Simulate more.")
     elif advice.queries < ENOUGH_QUERIES:
         out.append(
-            f"{advice.queries} queries were replayed. With fewer than {ENOUGH_QUERIES} the 95% "
+            f"{advice.queries} queries were simulated. With fewer than {ENOUGH_QUERIES} the 95% "
             "intervals are too narrow: they held 85% to 96% of the true values in simulations."
         )
     if advice.apart is False and advice.runner_up is not None:
         out.append(
-            f"It cannot be told from the runner-up, {spell_setting(advice.runner_up)}: with other "
-            "queries that one might be faster."
+            f"The runner-up, {spell_setting(advice.runner_up)}, may be as fast: with other "
+            "queries, it might be faster."
         )
     elif advice.apart and advice.runner_up is not None:
         out.append(
@@ -73,7 +73,7 @@ def list_caveats(advice: Recommendation) -> list[str]:
         row = advice.of(advice.setting).filter(pl.col("annotator") == name).row(0, named=True)
         out.append(
             f"For {name} the loss of recall may be more than {advice.points * 100:g} points: up to "
-            f"{row['loss_high'] * 100:.1f} with other queries. Replay more queries to be sure."
+            f"{row['loss_high'] * 100:.1f} with other queries. Simulate more queries to be sure."
         )
     if advice.faster is not None:
         row = advice.settings.filter(pl.col("setting") == advice.faster).row(0, named=True)
@@ -106,7 +106,7 @@ def explain_types(
 
 
 def comparison(advice: Recommendation, setting: str) -> list[dict[str, Any]]:
-    """Return a row an annotator type: a setting beside one at a time, for the last look.
+    """Return one row per annotator type: a setting compared with one at a time.
 
     Raises
     ------
@@ -199,12 +199,12 @@ def _explain_type(row: dict[str, Any], before: dict[str, Any]) -> str:
         f"{_format_change(-row['loss_low'])} points)"
     )
     return (
-        f"{row['seconds_per_image']:.2f} s an image instead of {before['seconds_per_image']:.2f} "
+        f"{row['seconds_per_image']:.2f} s per image instead of {before['seconds_per_image']:.2f} "
         f"(saves {_percent(row['saved'])}); recall {_percent(row['recall'])}, {change} the "
-        f"{_percent(before['recall'])} of one at a time{interval}; of 100 images "
-        f"{row['judged'] * 100:.0f} are judged by themselves, {row['corrected'] * 100:.0f} "
-        f"corrected and {row['never_looked'] * 100:.0f} never looked at, and "
-        f"{row['labelled'] * 100:.0f} groups are labelled."
+        f"{_percent(before['recall'])} of one at a time{interval}; per 100 images, "
+        f"{row['judged'] * 100:.0f} are judged one at a time, {row['labelled'] * 100:.0f} groups "
+        f"are labelled, {row['corrected'] * 100:.0f} images are corrected and "
+        f"{row['never_looked'] * 100:.0f} are never looked at."
     )
 
 

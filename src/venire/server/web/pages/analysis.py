@@ -138,7 +138,7 @@ def show_names(value: Any, names: Mapping[str, str]) -> Any:
 def list_sources(session: Session, study_id: str) -> dict[str, Any]:
     """Return the ``sources`` of grades, as (value, label), and the names of the ``runs``."""
     sources = [
-        ("adjudicated", "Adjudicated, else majority vote"),
+        ("adjudicated", "Adjudicated or majority vote"),
         ("majority", "Majority vote"),
         ("settled", "Adjudicated only"),
     ]

@@ -198,7 +198,7 @@ def draw_designs(rows: Sequence[Row]) -> Chart | None:
     others = [row for row in known if not row["best"]]
     traces = (
         ("Pareto front", front, "lines+markers", {"symbol": "circle", "size": 10}),
-        ("others", others, "markers", {"symbol": "x", "size": 9, "color": GREY}),
+        ("Other designs", others, "markers", {"symbol": "x", "size": 9, "color": GREY}),
     )
     return {
         "data": [

@@ -42,6 +42,14 @@ Row = dict[str, Any]
 COSTS = ("pairs", "judgments", "money", "work_hours", "tau", "tau_low", "tau_high", "kappa",
          "error", "rejected", "spam_rejected", "others_rejected", "given_up")  # fmt: skip
 DIGITS = {"pairs": 0, "judgments": 0, "money": 2, "work_hours": 2, "given_up": 1}
+DESIGN_LABELS = {
+    "depth": "Pool depth",
+    "overlap": "Judgments per pair",
+    "batch_size": "Documents per batch",
+    "gold_size": "Gold per batch",
+    "gold_errors": "Gold errors allowed",
+}
+"""Label of each setting of a design: in the form, the table and the sentences."""
 JOB_KINDS = {
     "repeat": "repeatability",
     "judges": "annotators",
@@ -77,6 +85,7 @@ def crowd_page(
         settings_rules={name: find_rules(kind) for name, kind in JOB_KINDS.items()},
         crowd_rules={rule.name: rule for rule in rules(CrowdSettings)},
         design=Design(),
+        design_labels=DESIGN_LABELS,
         crowd=Crowd(),
         **sources,
     )
@@ -89,7 +98,7 @@ def _read_part(session: Session, member: Member, kind: str, job_id: str) -> Row:
     chosen = next((job for job in done if job.id == job_id), done[0] if done else None)
     if chosen is None or not chosen.result:
         return {"jobs": jobs, "job": None, "result": None, "kept": []}
-    names = read_names(session, member.study_id)
+    names = {**read_names(session, member.study_id), **_label_groups(chosen)}
     return {
         "jobs": jobs,
         "job": chosen,
@@ -97,6 +106,12 @@ def _read_part(session: Session, member: Member, kind: str, job_id: str) -> Row:
         "kept": list_parts(session, chosen.id),
         **show_names(_READERS[kind](session, chosen), names),
     }
+
+
+def _label_groups(job: Job) -> dict[str, str]:
+    """Return the label of each source of grades that a comparison has as a group."""
+    groups = ((job.result or {}).get("settings") or {}).get("groups") or []
+    return {group: f"Qrels {group[6:]}" for group in groups if group.startswith("qrels:")}
 
 
 def _list_groups(rows: list[Row], sources: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -131,7 +146,7 @@ def _list_forecasts(session: Session, rows: list[Row]) -> list[Row]:
 
 def describe_design(row: Mapping[str, Any], names: Sequence[str] = DESIGN_SETTINGS) -> str:
     """Return the settings of a design in words; those that a saved forecast lacks are left out."""
-    return ", ".join(f"{name.replace('_', ' ')} {row[name]}" for name in names if name in row)
+    return ", ".join(f"{DESIGN_LABELS[name].lower()} {row[name]}" for name in names if name in row)
 
 
 def _read_repeatability(session: Session, job: Job) -> Row:
@@ -145,14 +160,20 @@ def _read_repeatability(session: Session, job: Job) -> Row:
         by_measure.setdefault(row["measure"], []).append(
             {name: value for name, value in row.items() if name != "measure"}
         )
-    groups = (job.result or {})["settings"]["groups"]
+    result = job.result or {}
+    groups = result["settings"]["groups"]
+    labels = _label_groups(job)
     return {
         **rows,
+        "rates": [
+            {name: "–" if value is None else value for name, value in row.items()}
+            for row in result["rates"]
+        ],
         "strictness": label_all_grades(rows["strictness"]),
         "scores": [
             {
                 "measure": measure,
-                "rows": scores,
+                "rows": [_label_columns(row, labels) for row in scores],
                 "chart": charts.draw_columns(
                     scores[: charts.MAX_RUNS], "run_id", groups, ("systems", measure)
                 ),
@@ -161,6 +182,17 @@ def _read_repeatability(session: Session, job: Job) -> Row:
         ],
         "matter": [row for row in rows["swaps"] if row["told_apart_by"] != "neither"],
     }
+
+
+def _label_columns(row: Row, labels: Mapping[str, str]) -> Row:
+    """Return a row whose columns are named by the labels of groups."""
+    named = dict(row)
+    for group, label in labels.items():
+        named = {
+            label + name[len(group) :] if name in (group, f"{group}_rank") else name: value
+            for name, value in named.items()
+        }
+    return named
 
 
 def _read_annotators(_session: Session, job: Job) -> Row:
@@ -202,7 +234,14 @@ def _read_forecast(_session: Session, job: Job) -> Row:
     designs = [{**empty, "work_hours": row.get("hours"), **row} for row in result["rows"]]
     varied = [name for name in DESIGN_SETTINGS if len({row[name] for row in designs}) > 1]
     fixed = [name for name in DESIGN_SETTINGS if name not in varied]
-    rows = [{**row, "design": describe_design(row)} for row in designs]
+    rows = [
+        {
+            **row,
+            "design": describe_design(row),
+            "choice": describe_design(row, varied or DESIGN_SETTINGS),
+        }
+        for row in designs
+    ]
     crowd = result["settings"]["crowd"]
     expected = {name: value for name, value in crowd.items() if value is not None}
     order = sorted(range(len(rows)), key=lambda row: (not rows[row]["best"], rows[row]["money"]))
@@ -215,8 +254,9 @@ def _read_forecast(_session: Session, job: Job) -> Row:
         "differs": varied or DESIGN_SETTINGS,
         "common": describe_design(designs[0], fixed) if varied else "",
         "columns": COSTS,
+        "labels": DESIGN_LABELS,
         "digits": DIGITS,
-        "played": describe_crowd({**asdict(Crowd()), **expected, **result.get("crowd", {})}),
+        "crowd": describe_crowd({**asdict(Crowd()), **expected, **result.get("crowd", {})}),
     }
 
 

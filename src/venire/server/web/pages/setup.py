@@ -22,8 +22,8 @@ from venire.simulation.grouping.explanations import spell_setting
 router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
 
 WITHOUT_RUNS = {
-    "qrels": "Pairs of qrels",
-    "all": "Every document for every topic",
+    "qrels": "Qrels: all pairs of a qrels file",
+    "all": "All pairs: every document for every topic",
 }
 
 

@@ -2,15 +2,16 @@
 /** Cards in place of a document: the end of a batch, nothing to judge, what went wrong. */
 import { actionButton, byId, element } from "../shared/elements.js";
 import { countNoun } from "../shared/text.js";
-import { announce, hideGrades, showTopic } from "./view.js";
+import { describeJudged } from "./messages.js";
+import { announce, hideGrades, hideTopic } from "./view.js";
 
 const kbd = (/** @type {string} */ key) => element("kbd", {}, key);
 const workLink = () => element("p", {}, element("a", { class: "button", href: "/work" }, "Your work"));
 
-/** Show a card, without topic and grades. @param {string} title in place of the topic's @param {...(Node|string)} children */
+/** Show a card, without topic and grades. @param {string} title @param {...(Node|string)} children */
 function showCard(title, ...children) {
-  byId("document").replaceChildren(element("div", { class: "end card" }, ...children));
-  showTopic({ title, description: "", narrative: "" });
+  byId("document").replaceChildren(element("div", { class: "end card" }, element("h1", {}, title), ...children));
+  hideTopic();
   hideGrades();
 }
 
@@ -31,10 +32,10 @@ export function showEndCard(session, submit, undo) {
   const title = practice ? "Practice complete" : "All documents judged";
   const text = practice
     ? "From now on your judgments count, and you will not see the correct answers."
-    : `${judged} judged, ${total - judged} not judged. You can still undo. After you submit, you cannot change your answers.`;
-  const button = actionButton({ class: "primary", id: "finish" }, submit, practice ? "Start " : "Submit ", kbd("Enter"));
-  const back = practice ? "" : actionButton({}, undo, "Undo the last ", kbd("u"));
-  showCard(title, element("h2", {}, title), element("p", {}, text), element("p", {}, button, " ", back));
+    : `You judged ${describeJudged(judged, total)}. You can still undo. After you submit, you cannot change your answers.`;
+  const button = actionButton({ class: "primary", id: "finish" }, submit, practice ? "Start judging " : "Submit ", kbd("Enter"));
+  const back = practice ? "" : actionButton({}, undo, "Undo last judgment ", kbd("u"));
+  showCard(title, element("p", {}, text), element("p", { class: "row" }, button, back));
   button.focus();
   announce(practice ? "Practice complete. Press Enter to start." : "All documents are judged. Press Enter to submit.");
 }
@@ -47,12 +48,10 @@ export function showEndCard(session, submit, undo) {
  */
 export function showNothingCard(next, again) {
   const seconds = next.state === "wait" ? Math.max(5, Math.ceil(next.retry_seconds ?? 60)) : null;
-  const title = seconds === null ? "Thank you" : "Please wait a moment";
+  const title = seconds === null ? "No more documents to judge" : "Others are judging the remaining documents";
   const parts = seconds === null ? [
-    element("h2", {}, "No more documents to judge"),
     element("p", {}, "You have judged every document available to you. Thank you."),
   ] : [
-    element("h2", {}, "Others are judging the remaining documents"),
     element("p", {}, `You may get documents that they do not finish, within ${describeWait(seconds)}. This page checks again automatically.`),
     element("p", {}, actionButton({}, again, "Check again now")),
   ];
@@ -64,10 +63,11 @@ export function showNothingCard(next, again) {
 /** @param {number} seconds */
 const describeWait = (seconds) => (seconds > 90 ? countNoun(Math.ceil(seconds / 60), "minute") : countNoun(seconds, "second"));
 
-/** Show the code for a submitted batch; topic and grades stay. @param {string} code @param {() => void} again */
+/** Show the code for a submitted batch. @param {string} code @param {() => void} again */
 export function showSubmittedCard(code, again) {
   const button = element("p", {}, actionButton({}, again, "Judge more documents"));
-  const card = element("div", { class: "end card" }, element("h2", {}, "Submitted. Thank you."), ...codeParts(code), button);
+  const card = element("div", { class: "end card" }, element("h1", {}, "Submitted. Thank you."), ...codeParts(code), button);
+  hideTopic();
   byId("document").replaceChildren(card);
   announce("Submitted.");
 }
@@ -75,6 +75,6 @@ export function showSubmittedCard(code, again) {
 /** @param {string} message */
 export function showTroubleCard(message) {
   const title = "You cannot judge right now";
-  showCard(title, element("h2", {}, title), element("p", {}, message), workLink());
+  showCard(title, element("p", {}, message), workLink());
   announce(byId("document").textContent ?? "");
 }

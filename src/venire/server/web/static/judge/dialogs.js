@@ -38,7 +38,7 @@ export function openCannot(reasons, count, decline) {
 
 /** @param {string} key @param {string} text @param {() => void} action */
 function reasonRow(key, text, action) {
-  return element("li", {}, actionButton({}, action, element("kbd", {}, key), ` ${text}`));
+  return element("li", {}, actionButton({}, action, element("kbd", {}, key), ` ${text[0].toUpperCase()}${text.slice(1)}`));
 }
 
 /** Choose the reason of a digit: 0 is the last row. @param {string} digit @returns {boolean} whether there is one */

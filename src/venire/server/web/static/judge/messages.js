@@ -1,5 +1,6 @@
 // @ts-check
 /** Messages of the judge page that depend on numbers. */
+import { countNoun } from "../shared/text.js";
 
 /** @param {string[]} reasons why earlier judgments were refused */
 export function describeRefused(reasons) {
@@ -19,6 +20,12 @@ export function describeUnsent(unsent, state) {
 export function describeOffline(unsent) {
   const judgments = unsent === 1 ? "1 judgment is" : `${unsent} judgments are`;
   return `No connection. ${judgments} saved in this browser and will be sent later. You can continue.`;
+}
+
+/** Return how many documents of a batch are judged. @param {number} judged @param {number} total */
+export function describeJudged(judged, total) {
+  const documents = countNoun(total, "document");
+  return judged === total ? `all ${documents}` : `${judged} of ${documents}`;
 }
 
 /** @param {Pick<import("./session.js").Session, "count"|"isPractice">} session */

@@ -35,11 +35,16 @@ export function showCount(text) {
 
 /** @param {import("../types").Topic} topic */
 export function showTopic({ title, description, narrative }) {
+  byId("topic").hidden = false;
   byId("topic-title").textContent = title;
   byId("topic-description").textContent = description;
   byId("topic-narrative").textContent = narrative;
   byId("topic-more").hidden = narrative.length <= WIDE_NARRATIVE && narrative.split("\n").length <= 3;
   byId("topic-fold").hidden = !(description || narrative);
+}
+
+export function hideTopic() {
+  byId("topic").hidden = true;
 }
 
 /** Let the two buttons of the topic unfold it. */

@@ -14,6 +14,8 @@ function fill(part, row) {
   for (const field of findAll("[data-field]", part)) {
     const text = formatValue(readPath(row, field.dataset.field ?? ""), field.dataset.as ?? "");
     if (field.textContent !== text) field.textContent = text;
+    const interval = field.parentElement;
+    if (interval?.hidden && text !== "–") interval.hidden = false;
   }
   const badge = /** @type {HTMLElement|null} */ (part.querySelector("[data-campaign-state]"));
   if (badge && "state" in row) {

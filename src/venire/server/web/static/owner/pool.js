@@ -16,7 +16,7 @@ const FACTS = [
   ["pairs", "Pairs"],
   ["topics", "Topics"],
   ["documents_per_topic", "Documents per topic"],
-  ["share_of_lists", "Share of all ranks"],
+  ["share_of_lists", "Share of all ranked documents"],
   ["new", "New pairs"],
   ["gone", "Removed pairs"],
   ["gone_with_judgments", "Removed pairs with judgments"],
@@ -32,6 +32,9 @@ function listSettings(pool) {
 
 /** @param {HTMLFormElement} pool */
 function showFields(pool) {
+  const { selectedOptions } = /** @type {HTMLSelectElement} */ (pool.elements.namedItem("strategy"));
+  const help = /** @type {HTMLElement} */ (pool.querySelector("#strategy-help"));
+  help.textContent = selectedOptions[0]?.dataset.help ?? "";
   const settings = listSettings(pool);
   for (const part of findAll("[data-of]", pool)) {
     part.hidden = !settings.includes(part.dataset.of ?? "");
@@ -79,10 +82,13 @@ function factList(facts) {
   return list;
 }
 
+/** @param {string} name */
+const headingOf = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " ");
+
 /** @param {Record<string, string|number>[]} rows @returns {HTMLElement} */
 function runTable(rows) {
   const names = Object.keys(rows[0]);
-  const head = names.map((name, place) => element("th", { scope: "col", ...(place ? { class: "number" } : {}) }, name));
+  const head = names.map((name, place) => element("th", { scope: "col", ...(place ? { class: "number" } : {}) }, headingOf(name)));
   const body = rows.map((row) => element("tr", {}, ...names.map((name, place) => (
     place ? element("td", { class: "number" }, Number(row[name]).toLocaleString("en")) : element("td", { class: "mono" }, String(row[name]))
   ))));

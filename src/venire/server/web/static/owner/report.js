@@ -32,8 +32,9 @@ export function describeCounts(row) {
 /** @param {ImportRow} row @returns {HTMLElement} */
 function listItem(row) {
   const name = row.what ?? row.kind ?? "";
-  const reason = row.reason ? `: ${row.reason}` : "";
-  return element("li", {}, element("strong", {}, name), ` ${row.name ?? ""} ${describeCounts(row)}${reason}`);
+  const reason = row.reason ? ` (${row.reason})` : "";
+  const label = /[./]/.test(name) ? name : name.charAt(0).toUpperCase() + name.slice(1);
+  return element("li", {}, element("strong", {}, label), ` ${row.name ?? ""}: `.replace(" :", ":"), describeCounts(row), reason);
 }
 
 /** @param {string} title @param {ImportRow[]} rows @returns {Node[]} */
@@ -51,7 +52,7 @@ export function showReport(form, answer) {
   const box = form.closest(".card")?.querySelector(".report") ?? form;
   const { rows } = answer;
   const lists = Array.isArray(rows)
-    ? [...listSection("Read", rows.filter((row) => !isStored(row))), ...listSection("Now in the study", rows.filter(isStored))]
+    ? [...listSection("Read", rows.filter((row) => !isStored(row))), ...listSection("Stored in the study", rows.filter(isStored))]
     : listSection("Read", [/** @type {ImportRow} */ (answer)]);
   const notes = element("ul", { class: "small" }, ...(answer.notes ?? []).map((note) => element("li", {}, note)));
   const link = element("a", { class: "button", href: answer.next ?? location.href }, answer.next ? "Open the study" : "Show the data");

@@ -83,7 +83,7 @@ function showSelected() {
     [wizard.truth?.words, selection.encoder].filter(Boolean).join(" · "),
     wizard.listSelectedTypes().map((type) => wizard.nameOf(type)).join(", ") || "none selected",
     countNoun(wizard.listSettings().length, "setting"),
-    wizard.start.queries ? `${wizard.queries} queries x ${selection.repetitions}` : "",
+    wizard.start.queries ? `${countNoun(wizard.queries, "query", "queries")}, ${countNoun(selection.repetitions, "repetition")}` : "",
     results ? `★ ${results.words[results.setting]}` : state,
     results?.words[selection.setting] ?? "",
   ];
