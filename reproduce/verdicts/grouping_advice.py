@@ -28,7 +28,7 @@ SPREAD = 0.03
 def run(quick: bool, seed: int) -> list[dict[str, Any]]:
     """Return rows; see ``verdicts.py``."""
     rng = np.random.default_rng(seed)
-    times = 20 if quick else 200
+    times = 20 if quick else 300
     rows = []
     for queries in QUERIES:
         for loss in (0.0, 0.02, 0.03, 0.05):

@@ -32,7 +32,7 @@ def run(quick: bool, seed: int) -> list[dict[str, Any]]:
     rows = []
     for name, options in WORLDS.items():
         gaps: dict[int, list[float]] = {2: [], 3: []}
-        for simulation in range(3 if quick else 25):
+        for simulation in range(3 if quick else 40):
             known = make_collection(seed=1000 * seed + simulation, documents=60)
             truth = known.truth.frame
             binary = Qrels(truth.with_columns((truth["relevance"] >= 2).cast(int)))
