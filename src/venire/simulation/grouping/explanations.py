@@ -67,8 +67,8 @@ def list_caveats(advice: Recommendation) -> list[str]:
         )
     elif advice.apart and advice.runner_up is not None:
         out.append(
-            f"It is faster than the runner-up, {spell_setting(advice.runner_up)}, beyond chance: of "
-            "two equally fast settings this is said in 7% of simulations."
+            f"It is faster than the runner-up, {spell_setting(advice.runner_up)}, beyond chance. "
+            "Of two equally fast settings this is said in 7% of simulations."
         )
     for name in advice.unsure:
         row = advice.of(advice.setting).filter(pl.col("annotator") == name).row(0, named=True)
