@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,11 @@ LOCALHOST = "127.0.0.1"
     help="Number of processes; more than one needs PostgreSQL.",
 )
 @click.option(
+    "--url",
+    metavar="URL",
+    help="Address that people open, for example https://venire.example.org: links begin with it.",
+)
+@click.option(
     "--behind-proxy", is_flag=True, help="Trust the forwarding headers of a proxy on this machine."
 )
 def command(
@@ -51,6 +57,7 @@ def command(
     host: str,
     port: int,
     workers: int,
+    url: str | None,
     behind_proxy: bool,
 ) -> None:
     """Serve the studies in DIR, which holds the database and the images.
@@ -63,6 +70,8 @@ def command(
     from venire.server.store.session import Store
     from venire.server.web.app import create_app
 
+    if url is not None and not re.fullmatch(r"https?://[^/\s]+(/[^\s?#]*)?", url):
+        raise BadSetting(f"must begin with https:// or http:// (got {url!r})", argument="url")
     if workers > 1 and not (database or "").startswith("postgres"):
         raise BadSetting(
             f"must be 1 with SQLite (got {workers})",
@@ -71,10 +80,11 @@ def command(
         )
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
-    url = database or f"sqlite:///{root / 'venire.db'}"
+    database_url = database or f"sqlite:///{root / 'venire.db'}"
     pictures, exports = media or str(root / "media"), root / "exports"
-    app = create_app(Store(url), media=folder_at(pictures), exports=exports)
-    address = f"http://{'localhost' if host == LOCALHOST else host}:{port}"
+    app = create_app(Store(database_url), media=folder_at(pictures), exports=exports, address=url)
+    address = url or f"http://{'localhost' if host == LOCALHOST else host}:{port}"
+    address = address.rstrip("/")
     click.echo(f"Venire serves {database or root} at {address}")
     if app.state.first:
         click.echo(f"Create the owner's account (once, within a day): {address}{app.state.first}")
@@ -89,7 +99,7 @@ def command(
         uvicorn.run(app, host=host, port=port, **quiet)
         return
     app.state.store.close()
-    os.environ["VENIRE_DATABASE"] = url
+    os.environ["VENIRE_DATABASE"], os.environ["VENIRE_URL"] = database_url, url or ""
     os.environ["VENIRE_MEDIA"], os.environ["VENIRE_EXPORTS"] = pictures, str(exports)
     uvicorn.run(
         "venire.server.web.app:from_environment",

@@ -22,7 +22,7 @@ def own_store(tmp_path, empty_sqlite):
 @pytest.fixture
 def app(own_store, tmp_path):
     """The application; ``app.state.first`` is the first link."""
-    return create_app(own_store, media=tmp_path / "media")
+    return create_app(own_store, media=tmp_path / "media", address="http://venire.test")
 
 
 @pytest.fixture

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import click
 
-from venire.cli.study import crowd, export_study, import_study, invite, new, next, settle, status
+from venire.cli.study import (
+    crowd,
+    export_study,
+    import_study,
+    invite,
+    new,
+    next,
+    reset_password,
+    settle,
+    status,
+)
 
 
 @click.group("study")
@@ -12,5 +22,7 @@ def group() -> None:
     """Create studies, import topics and documents, follow progress, export judgments."""
 
 
-for module in (crowd, next, new, import_study, invite, status, settle, export_study):
+for module in (
+    crowd, next, new, import_study, invite, reset_password, status, settle, export_study,
+):  # fmt: skip
     group.add_command(module.command)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from venire.errors import NotAllowed, NotFound
 from venire.formats.study_settings import CampaignSettings, StudySettings
+from venire.server.judging.pausing import PAUSED
 from venire.server.store.judging import Batch, Campaign, Judgment, Lease
 from venire.server.store.people import Membership, User
 from venire.server.store.studies import Study
@@ -72,9 +73,7 @@ def read_batch_context(
     if row.role is None or row.role == "viewer":
         raise NotAllowed("You are not an annotator of this study.", code="not-annotator")
     if row.paused_at is not None:
-        raise NotAllowed(
-            "Your work in this study is paused. Ask the owner of the study why.", code="paused"
-        )
+        raise NotAllowed(PAUSED, code="paused")
     return BatchContext(
         campaign_id,
         row.study_id,

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import and_, bindparam, insert, select
 from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting, Conflict, NotFound, UnknownName
 from venire.server.judging.label_change import OpenBatch, Refusal, judge, refuse
 from venire.server.judging.next_batch import end
+from venire.server.judging.pausing import check_member
 from venire.server.judging.rules import parse_rules
 from venire.server.store.judging import Batch, Campaign, Event, Lease
+from venire.server.store.people import Membership
 from venire.server.store.studies import Study
 
 EVENT_KINDS = (
@@ -53,7 +55,9 @@ def record(
     Raises
     ------
     NotFound
-        The batch does not exist or belongs to another annotator.
+        The batch does not exist or belongs to another annotator, or they have left the study.
+    NotAllowed
+        The annotator is paused (code ``paused``).
     BadSetting
         Malformed events, which the judge page never sends.
     Conflict
@@ -65,7 +69,10 @@ def record(
     locked = session.execute(_LOCK, {"batch": batch_id}).first()
     if locked is None or locked.Batch.annotator_id != annotator_id:
         raise NotFound("batch", batch_id)
-    batch, campaign, study = locked
+    batch, campaign, study, role, paused_at = locked
+    # The answers of a batch for a platform come from its owner, not from the worker.
+    if batch.outside is None:
+        check_member(role, paused_at, NotFound("batch", batch_id))
     rules = parse_rules(campaign, study)
     leases = session.scalars(_LEASES, {"batch": batch_id}).all()
     open_batch = OpenBatch(session, batch, rules, {lease.id: lease for lease in leases}, now)
@@ -99,9 +106,13 @@ def record(
 
 # Statements are built once: building one takes longer than running it.
 _LOCK = (
-    select(Batch, Campaign, Study)
+    select(Batch, Campaign, Study, Membership.role, Membership.paused_at)
     .join(Campaign, Campaign.id == Batch.campaign_id)
     .join(Study, Study.id == Campaign.study_id)
+    .outerjoin(
+        Membership,
+        and_(Membership.study_id == Study.id, Membership.user_id == Batch.annotator_id),
+    )
     .where(Batch.id == bindparam("batch"))
     .with_for_update(of=Batch)
 )

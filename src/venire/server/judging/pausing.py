@@ -1,4 +1,4 @@
-"""Pause annotators whose accuracy on gold is probably below the campaign's threshold."""
+"""Who may judge: refuse paused people, and pause annotators who get too much gold wrong."""
 
 from __future__ import annotations
 
@@ -7,11 +7,30 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from venire.errors import NotAllowed, NotFound
 from venire.server.judging.rules import JudgingRules
 from venire.server.store.judging import Batch
 from venire.server.store.people import Membership
 from venire.server.store.work import Decision
 from venire.stats.drift import chance_below
+
+PAUSED = "Your work in this study is paused. Ask the owner of the study why."
+
+
+def check_member(role: str | None, paused_at: datetime | None, absent: NotFound) -> None:
+    """Refuse who is no longer in the study or only looks, and who is paused.
+
+    Raises
+    ------
+    NotFound
+        ``absent``: the user may not judge in the study.
+    NotAllowed
+        The work of the user is paused (code ``paused``).
+    """
+    if role is None or role == "viewer":
+        raise absent
+    if paused_at is not None:
+        raise NotAllowed(PAUSED, code="paused")
 
 
 def pause_where_needed(session: Session, batch: Batch, rules: JudgingRules, now: datetime) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import ColumnElement, and_, bindparam, func, select
 from sqlalchemy.orm import Session, undefer
 
 from venire.errors import NotAllowed, NotFound
@@ -16,6 +16,7 @@ from venire.server.content.entity import show_entity
 from venire.server.content.instructions import show_instructions
 from venire.server.content.page import show_html
 from venire.server.content.text import show_text
+from venire.server.judging.pausing import check_member
 from venire.server.store.judging import Batch, Campaign, Judgment, Lease
 from venire.server.store.people import Membership, User
 from venire.server.store.studies import Document, Pair, Study, Topic
@@ -53,6 +54,7 @@ def view_batch(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
     batch = execute(_BATCH, {"batch": batch_id}).first()
     if batch is None or batch.annotator_id != annotator_id:
         raise NotFound("batch", batch_id)
+    check_member(batch.role, batch.paused_at, NotFound("batch", batch_id))
     settings = StudySettings.of(batch.study_settings)
     rows = execute(_ITEMS, {"batch": batch_id}).all()
     topics: dict[int, Any] = {}
@@ -93,6 +95,10 @@ def view_batch(session: Session, batch_id: str, annotator_id: str) -> dict[str, 
     }
 
 
+def _is_member_of(study_id: Any, user_id: Any) -> ColumnElement[bool]:
+    return and_(Membership.study_id == study_id, Membership.user_id == user_id)
+
+
 # Statements are built once: building one takes longer than running it.
 _BATCH = (
     select(
@@ -103,9 +109,12 @@ _BATCH = (
         Study.settings.label("study_settings"),
         Study.name,
         Study.instructions,
+        Membership.role,
+        Membership.paused_at,
     )
     .join(Campaign, Campaign.id == Batch.campaign_id)
     .join(Study, Study.id == Campaign.study_id)
+    .outerjoin(Membership, _is_member_of(Study.id, Batch.annotator_id))
     .where(Batch.id == bindparam("batch"))
 )
 _ITEMS = (
@@ -153,6 +162,7 @@ def view_document(session: Session, lease_id: str, annotator_id: str) -> dict[st
     row = session.execute(_DOCUMENT, {"lease": lease_id}).first()
     if row is None or row.annotator_id != annotator_id:
         raise NotFound("document", lease_id)
+    check_member(row.role, row.paused_at, NotFound("document", lease_id))
     return {
         "lease": lease_id,
         **view_content(row.Document, row.title, StudySettings.of(row.settings)),
@@ -160,11 +170,19 @@ def view_document(session: Session, lease_id: str, annotator_id: str) -> dict[st
 
 
 _DOCUMENT = (
-    select(Lease.annotator_id, Document, Topic.title, Study.settings)
+    select(
+        Lease.annotator_id,
+        Document,
+        Topic.title,
+        Study.settings,
+        Membership.role,
+        Membership.paused_at,
+    )
     .join(Pair, Pair.id == Lease.pair_id)
     .join(Document, Document.id == Pair.document_id)
     .join(Topic, Topic.id == Pair.topic_id)
     .join(Study, Study.id == Document.study_id)
+    .outerjoin(Membership, _is_member_of(Study.id, Lease.annotator_id))
     .where(Lease.id == bindparam("lease"))
     .options(undefer(Document.body))
 )
@@ -192,6 +210,7 @@ def find_image(session: Session, lease_id: str, annotator_id: str) -> str:
     row = session.connection().execute(_IMAGE, {"lease": lease_id}).first()
     if row is None or row.annotator_id != annotator_id:
         raise NotFound("document", lease_id)
+    check_member(row.role, row.paused_at, NotFound("document", lease_id))
     if row.media is None:
         raise NotFound("image", lease_id)
     key: str = row.media
@@ -199,9 +218,10 @@ def find_image(session: Session, lease_id: str, annotator_id: str) -> str:
 
 
 _IMAGE = (
-    select(Lease.annotator_id, Document.media)
+    select(Lease.annotator_id, Document.media, Membership.role, Membership.paused_at)
     .join(Pair, Pair.id == Lease.pair_id)
     .join(Document, Document.id == Pair.document_id)
+    .outerjoin(Membership, _is_member_of(Document.study_id, Lease.annotator_id))
     .where(Lease.id == bindparam("lease"))
 )
 

@@ -8,17 +8,20 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import bindparam, delete, or_, select, update
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, Conflict, NotAllowed, NotFound
+from venire.errors import BadSetting, Conflict, NotAllowed, NotFound, UnknownName
 from venire.server.store.base import now
-from venire.server.store.people import SignIn, Token, User
+from venire.server.store.people import SCOPES, Membership, PasswordReset, SignIn, Token, User
 
 if TYPE_CHECKING:
     from pwdlib import PasswordHash
 
 SIGN_IN_TIME = timedelta(days=14)
+RESET_TIME = timedelta(days=1)
+TOKEN_DAYS = 90
+"""Days until a token expires."""
 MIN_PASSWORD_LENGTH = 10
 _PASSWORD_LENGTH = (
     f"The password must have {MIN_PASSWORD_LENGTH} to 1,000 characters. Enter another password."
@@ -84,10 +87,7 @@ def choose_owner(session: Session, login: str | None) -> str | None:
         No such login.
     """
     if login is not None:
-        user_id = session.scalar(select(User.id).where(User.login == login.strip().casefold()))
-        if user_id is None:
-            raise NotFound("account", login)
-        return user_id
+        return find_account(session, login).id
     makers = session.scalars(select(User.id).where(User.may_create).limit(2)).all()
     return makers[0] if len(makers) == 1 else None
 
@@ -102,7 +102,7 @@ def check_password(session: Session, login: str, password: str) -> User:
 
 
 def change_password(session: Session, user_id: str, old: str, new: str) -> None:
-    """Change the password of an account, and sign out all its browsers.
+    """Change the password of an account; sign out its browsers, revoke its tokens.
 
     Raises
     ------
@@ -117,9 +117,112 @@ def change_password(session: Session, user_id: str, old: str, new: str) -> None:
         raise NotAllowed("The current password is wrong. Try again.")
     if not MIN_PASSWORD_LENGTH <= len(new) <= 1000:
         raise BadSetting(_PASSWORD_LENGTH)
-    user.password_hash = _get_hasher().hash(new)
-    session.execute(delete(SignIn).where(SignIn.user_id == user_id))
+    _set_password(session, user, new)
+
+
+def _set_password(session: Session, user: User, password: str) -> None:
+    """Set a new password; sign out all browsers and revoke all tokens of the account."""
+    user.password_hash = _get_hasher().hash(password)
+    session.execute(delete(SignIn).where(SignIn.user_id == user.id))
+    session.execute(
+        update(Token)
+        .where(Token.user_id == user.id, Token.revoked_at.is_(None))
+        .values(revoked_at=now())
+        .execution_options(synchronize_session=False)
+    )
     session.flush()
+
+
+def create_password_reset(session: Session, user_id: str, by: str | None) -> str:
+    """Return the secret of a link with which an account gets a new password, once.
+
+    An owner (``by``) can do so for accounts that are only in studies that they own: a link to
+    another account would open studies that are not theirs.
+
+    Raises
+    ------
+    NotFound
+        No such account with a password.
+    NotAllowed
+        The account is also in a study of others (code ``other-study``).
+    """
+    user = session.get(User, user_id)
+    if user is None or user.login is None:
+        raise NotFound("account", user_id)
+    if by is not None:
+        owned = select(Membership.study_id).where(
+            Membership.user_id == by, Membership.role == "owner", Membership.paused_at.is_(None)
+        )
+        elsewhere = select(Membership.study_id).where(
+            Membership.user_id == user_id, Membership.study_id.not_in(owned)
+        )
+        if session.scalar(elsewhere.limit(1)) is not None:
+            raise NotAllowed(
+                f"{user.name} is also in a study that you do not own. Ask whoever runs the server "
+                "for a link.",
+                code="other-study",
+            )
+    secret = secrets.token_urlsafe(24)
+    time = now()
+    session.execute(
+        update(PasswordReset)
+        .where(PasswordReset.user_id == user_id, PasswordReset.used_at.is_(None))
+        .values(used_at=time)
+        .execution_options(synchronize_session=False)
+    )
+    session.add(
+        PasswordReset(
+            token_hash=hash_secret(secret),
+            user_id=user_id,
+            created_by=by,
+            expires_at=time + RESET_TIME,
+        )
+    )
+    session.flush()
+    return secret
+
+
+def find_password_reset(session: Session, secret: str, *, lock: bool = False) -> PasswordReset:
+    """Return the reset of a link that can still be used.
+
+    Raises
+    ------
+    NotFound
+        The link is unknown.
+    Conflict
+        The link was used, replaced by another one, or has expired.
+    """
+    query = select(PasswordReset).where(PasswordReset.token_hash == hash_secret(secret))
+    reset = session.scalar(query.with_for_update() if lock else query)
+    if reset is None:
+        raise NotFound("link", "", "This link is incomplete. Ask for a new link.")
+    if reset.used_at is not None or reset.expires_at < now():
+        raise Conflict("This link was used or has expired. Ask for a new link.")
+    return reset
+
+
+def reset_password(session: Session, secret: str, password: str) -> User:
+    """Set the password of an account by a link; the link cannot be used again."""
+    reset = find_password_reset(session, secret, lock=True)
+    if not MIN_PASSWORD_LENGTH <= len(password) <= 1000:
+        raise BadSetting(_PASSWORD_LENGTH)
+    user = session.get_one(User, reset.user_id)
+    reset.used_at = now()
+    _set_password(session, user, password)
+    return user
+
+
+def find_account(session: Session, login: str) -> User:
+    """Return the account with that login.
+
+    Raises
+    ------
+    NotFound
+    """
+    user = session.scalar(select(User).where(User.login == login.strip().casefold()))
+    if user is None:
+        raise NotFound("account", login)
+    return user
 
 
 def sign_in(session: Session, user_id: str, time: datetime | None = None) -> str:
@@ -152,19 +255,43 @@ _BY_COOKIE = (
 )
 
 
-def find_user_by_token(session: Session, secret: str) -> User | None:
-    """Return the user of an API token, or None."""
-    query = select(User).join(Token, Token.user_id == User.id)
-    return session.scalar(
-        query.where(Token.token_hash == hash_secret(secret), Token.revoked_at.is_(None))
-    )
+def find_user_by_token(
+    session: Session, secret: str, time: datetime | None = None
+) -> tuple[User, str] | None:
+    """Return the user of an API token and its scope, or None if it is unknown or has expired."""
+    row = session.execute(
+        select(User, Token.scope)
+        .join(Token, Token.user_id == User.id)
+        .where(
+            Token.token_hash == hash_secret(secret),
+            Token.revoked_at.is_(None),
+            or_(Token.expires_at.is_(None), Token.expires_at > (time or now())),
+        )
+    ).first()
+    return None if row is None else (row[0], row[1])
 
 
-def create_token(session: Session, user_id: str, name: str) -> tuple[Token, str]:
-    """Create an API token; return it with its secret, which is not stored."""
+def create_token(
+    session: Session, user_id: str, name: str, *, scope: str = "own", days: int = TOKEN_DAYS
+) -> tuple[Token, str]:
+    """Create an API token; return it with its secret, which is not stored.
+
+    Parameters
+    ----------
+    scope : "read", "judge" or "own"
+        What a program may do with it: read; judge too; or what its user may do.
+    days : int
+        Days until it expires.
+    """
+    if scope not in SCOPES:
+        raise UnknownName("scope", scope, SCOPES)
     secret = "venire_" + secrets.token_urlsafe(32)
     token = Token(
-        token_hash=hash_secret(secret), user_id=user_id, name=name.strip()[:200] or "token"
+        token_hash=hash_secret(secret),
+        user_id=user_id,
+        name=name.strip()[:200] or "token",
+        scope=scope,
+        expires_at=now() + timedelta(days=days),
     )
     session.add(token)
     session.flush()

@@ -83,7 +83,7 @@ def admit_worker(session: Session, secret: str, visit: Visit) -> Admission:
     NotAllowed
         The signature is wrong or missing (code ``wrong-signature``), another browser holds the
         worker ID (``worker-elsewhere``), or too many new worker IDs came from this address
-        (``too-many-workers``).
+        (``too-many-workers``), or an owner has removed the worker (``removed``).
     """
     invitation = find_invitation(session, secret)
     if (
@@ -112,6 +112,8 @@ def admit_worker(session: Session, secret: str, visit: Visit) -> Admission:
             "the requester to release your worker ID.",
             code="worker-elsewhere",
         )
+    if session.get(Membership, (campaign.study_id, user.id)) is None:
+        raise NotAllowed("You were removed from this study.", code="removed")
     user.browser_hash = hash_secret(browser)
     session.flush()
     return Admission(user, campaign.id, browser)

@@ -48,12 +48,19 @@ _NO_STUDY = (
 
 
 def create_app(
-    store: Store, *, media: Path, exports: Path | None = None, first: bool = True
+    store: Store,
+    *,
+    media: Path,
+    exports: Path | None = None,
+    first: bool = True,
+    address: str | None = None,
 ) -> FastAPI:
     """Create the web application on a database; ``media`` is the folder of images.
 
     Archives of exports are kept in ``exports``, a folder of this machine: by default beside
     ``media``.
+
+    ``address`` is the URL that people open; links begin with it.
 
     The database is brought up to date first. ``app.state.first`` is the path of the one-time
     link that makes the first account, or None where there is one, or without ``first``: a new
@@ -78,6 +85,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.store = store
+    app.state.address = address
     app.state.media = store.media = media
     app.state.exports = exports or media.parent / "exports"
     app.state.tries = Tries()
@@ -147,4 +155,10 @@ def from_environment() -> FastAPI:
     """Create the application of one worker process, from environment variables."""
     store = Store(os.environ["VENIRE_DATABASE"])
     media, exports = folder_at(os.environ["VENIRE_MEDIA"]), os.environ.get("VENIRE_EXPORTS")
-    return create_app(store, media=media, exports=Path(exports) if exports else None, first=False)
+    return create_app(
+        store,
+        media=media,
+        exports=Path(exports) if exports else None,
+        first=False,
+        address=os.environ.get("VENIRE_URL") or None,
+    )

@@ -10,7 +10,7 @@ from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from venire.errors import NotAllowed, NotFound
+from venire.errors import Conflict, NotAllowed, NotFound
 from venire.server.store.people import User
 from venire.server.store.session import Store
 from venire.server.studies import accounts, members
@@ -41,17 +41,37 @@ ReadSession = Annotated[Session, Depends(open_session)]
 
 def get_optional_user(request: Request, session: ReadSession) -> User | None:
     """Return the current user (by API token, else by cookie), or None if anonymous."""
+    user: User | None
     authorization = request.headers.get("authorization", "")
     if authorization.lower().startswith("bearer "):
-        user = accounts.find_user_by_token(session, authorization[7:].strip())
-        if user is None:
-            raise NotAllowed("This API token is unknown or was revoked.", sign_in=True)
+        found_token = accounts.find_user_by_token(session, authorization[7:].strip())
+        if found_token is None:
+            raise NotAllowed("This API token is unknown, has expired or was revoked.", sign_in=True)
+        user, scope = found_token
+        _check_scope(request, scope)
     else:
         secret = request.cookies.get(COOKIE)
         user = accounts.find_user_by_cookie(session, secret) if secret else None
     # Return the connection to the pool: requests that wait for a thread must not hold one.
     session.commit()
     return user
+
+
+def _check_scope(request: Request, scope: str) -> None:
+    """Refuse what a token may not do; no token makes tokens or changes the password."""
+    path, is_read = request.url.path, request.method in ("GET", "HEAD", "OPTIONS")
+    if is_read:
+        return
+    if path.startswith(("/api/tokens", "/api/account")):
+        raise NotAllowed(
+            "A token cannot change the account. Sign in with your password.", code="token-scope"
+        )
+    if scope == "own" or (scope == "judge" and path.startswith("/judge/")):
+        return
+    may = "read and judge" if scope == "judge" else "read"
+    raise NotAllowed(
+        f"This token may only {may}. Create one with another scope.", code="token-scope"
+    )
 
 
 OptionalUser = Annotated[User | None, Depends(get_optional_user)]
@@ -78,7 +98,7 @@ class Member:
 
 def get_member(study_id: str, user: CurrentUser, session: ReadSession) -> Member:
     """Return the current user as owner or viewer of a study; for others it does not exist."""
-    role = members.find_role(session, study_id, user.id)
+    role = members.find_access(session, study_id, user.id)
     session.commit()
     if role not in ("owner", "viewer"):
         raise NotFound("study", study_id)
@@ -117,6 +137,27 @@ def set_cookie(
     )
 
 
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+
+
 def build_link(request: Request, path: str) -> str:
-    """Return the absolute URL of a path of this server."""
-    return str(request.base_url).rstrip("/") + path
+    """Return the absolute URL of a path of this server.
+
+    The address is the one the server was started with. Without one, the host that a request names
+    is taken on this machine only: elsewhere a forged one would send people to another server.
+
+    Raises
+    ------
+    Conflict
+        The address is not known (code ``unknown-address``).
+    """
+    address: str | None = request.app.state.address
+    if address is None:
+        if request.url.hostname not in LOCAL_HOSTS:
+            raise Conflict(
+                "The server does not know its own address, so it makes no links. Start it with "
+                "--url and the address that people open.",
+                code="unknown-address",
+            )
+        address = str(request.base_url)
+    return address.rstrip("/") + path

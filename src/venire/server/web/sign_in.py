@@ -13,7 +13,7 @@ from venire.server.judging.next_batch import has_open_batch
 from venire.server.judging.payload import list_completion_codes
 from venire.server.platforms.worker_link import find_assignment, find_worker, is_preview
 from venire.server.store.judging import Campaign
-from venire.server.store.people import Membership
+from venire.server.store.people import Membership, User
 from venire.server.store.studies import Study
 from venire.server.studies import accounts, invitations
 from venire.server.studies.workers import Visit, admit_worker
@@ -106,6 +106,32 @@ def join(store: AppStore, secret: str, user: CurrentUser) -> Response:
     """Join a study with an existing account."""
     store.write(lambda session: invitations.join_study(session, secret, user.id))
     return JSONResponse({"next": "/"})
+
+
+@router.get("/reset/{secret}", include_in_schema=False)
+def reset_page(
+    request: Request, secret: str, user: OptionalUser, session: ReadSession
+) -> HTMLResponse:
+    """Show the form of a link that sets a new password."""
+    reset = accounts.find_password_reset(session, secret)
+    account = session.get_one(User, reset.user_id)
+    return render_page(
+        "reset.html",
+        request,
+        user=user,
+        account=account,
+        secret=secret,
+        least=accounts.MIN_PASSWORD_LENGTH,
+    )
+
+
+@router.post("/reset/{secret}", include_in_schema=False)
+def reset_password(
+    request: Request, store: AppStore, secret: str, password: Annotated[str, Body(embed=True)]
+) -> Response:
+    """Set a new password by a link, and sign in."""
+    user = store.write(lambda session: accounts.reset_password(session, secret, password))
+    return _start_session(request, store, user.id, user.name)
 
 
 @router.get("/c/{secret}", include_in_schema=False)

@@ -18,15 +18,25 @@ router = APIRouter(prefix="/api", tags=["account"])
 def list_tokens(user: CurrentUser, session: ReadSession) -> list[dict[str, Any]]:
     """List your tokens that are not revoked; their secrets are not stored."""
     return [
-        {"token_id": token.id, "name": token.name, "created_at": token.created_at}
+        {
+            "token_id": token.id,
+            "name": token.name,
+            "scope": token.scope,
+            "created_at": token.created_at,
+            "expires_at": token.expires_at,
+        }
         for token in accounts.list_tokens(session, user.id)
     ]
 
 
 @router.post("/tokens", responses=example({"token_id": "t1", "secret": "venire_..."}))
 def create_token(user: CurrentUser, store: AppStore, form: NewToken) -> dict[str, str]:
-    """Create a token with your rights; its secret is shown only once."""
-    token, secret = store.write(lambda session: accounts.create_token(session, user.id, form.name))
+    """Create a token; its secret is shown only once."""
+    token, secret = store.write(
+        lambda session: accounts.create_token(
+            session, user.id, form.name, scope=form.scope, days=form.days
+        )
+    )
     return {"token_id": token.id, "name": token.name, "secret": secret}
 
 
@@ -41,7 +51,7 @@ def revoke_token(user: CurrentUser, store: AppStore, token_id: str) -> dict[str,
 def change_password(
     request: Request, user: CurrentUser, store: AppStore, form: PasswordChange
 ) -> Response:
-    """Change your password; your other browsers are signed out."""
+    """Change your password; your other browsers are signed out, and your tokens revoked."""
     with request.app.state.tries.count_try(request, user.id):
         store.write(lambda session: accounts.change_password(session, user.id, form.old, form.new))
     response = JSONResponse({"changed": True})

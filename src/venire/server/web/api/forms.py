@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field
 
 from venire.formats.study_settings import CampaignSettings, Grade, StudySettings
+from venire.server.studies.accounts import TOKEN_DAYS
 from venire.server.web.api.settings_models import make_model
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -124,6 +125,12 @@ class Pause(Form):
     reason: str = Field(default="", max_length=2000)
 
 
+class RoleChange(Form):
+    """The new role of a member."""
+
+    role: Literal["owner", "annotator", "viewer"]
+
+
 class BatchDecision(Form):
     """Whether the judgments of a batch count."""
 
@@ -170,9 +177,14 @@ class NewExport(Form):
 
 
 class NewToken(Form):
-    """A new API token, with a name to recognise it by."""
+    """A new API token: a name to recognise it by, what it may do, and for how many days.
+
+    ``scope``: read, judge (read too), or own (everything that its user may do).
+    """
 
     name: Name
+    scope: Literal["read", "judge", "own"] = "own"
+    days: int = Field(default=TOKEN_DAYS, ge=1, le=3650)
 
 
 class PasswordChange(Form):

@@ -6,10 +6,18 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 
+from venire.errors import NotFound
 from venire.server.judging.review import decide, set_payment
 from venire.server.store.base import now
-from venire.server.studies import annotators, batches, invitations, members, workers
-from venire.server.web.api.forms import BatchDecision, NewInvitation, Pause, Payment, example
+from venire.server.studies import accounts, annotators, batches, invitations, members, workers
+from venire.server.web.api.forms import (
+    BatchDecision,
+    NewInvitation,
+    Pause,
+    Payment,
+    RoleChange,
+    example,
+)
 from venire.server.web.api.studies import Limit, Offset
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession, build_link
 
@@ -20,6 +28,44 @@ router = APIRouter(prefix="/api/studies/{study_id}", tags=["people"])
 def list_members(member: CurrentMember, session: ReadSession) -> list[dict[str, Any]]:
     """List the members of the study."""
     return members.list_members(session, member.study_id)
+
+
+@router.patch("/members/{user_id}", responses=example({"role": "viewer"}))
+def change_role(
+    owner: CurrentOwner, store: AppStore, user_id: str, form: RoleChange
+) -> dict[str, str]:
+    """Give a member another role; the last owner stays one."""
+    store.write(
+        lambda session: members.set_role(session, owner.study_id, user_id, form.role, owner.user.id)
+    )
+    return {"role": form.role}
+
+
+@router.delete("/members/{user_id}", responses=example({"removed": True}))
+def remove_member(owner: CurrentOwner, store: AppStore, user_id: str) -> dict[str, bool]:
+    """Remove a member, but never the last owner; their judgments stay."""
+    store.write(
+        lambda session: members.remove_member(session, owner.study_id, user_id, owner.user.id)
+    )
+    return {"removed": True}
+
+
+@router.post(
+    "/members/{user_id}/password-reset",
+    responses=example({"link": "https://example.org/reset/secret"}),
+)
+def reset_password(
+    request: Request, owner: CurrentOwner, store: AppStore, user_id: str
+) -> dict[str, str]:
+    """Create a link with which a member sets a new password, once, within a day."""
+
+    def work(session: Any) -> str:
+        if members.find_role(session, owner.study_id, user_id) is None:
+            raise NotFound("member", user_id)
+        return accounts.create_password_reset(session, user_id, owner.user.id)
+
+    build_link(request, "")  # refused before a link is made that nobody could open
+    return {"link": build_link(request, f"/reset/{store.write(work)}")}
 
 
 @router.get("/invitations", responses=example([{"invitation_id": "x1", "role": "annotator"}]))
@@ -47,6 +93,7 @@ def create_invitation(
 
     With a campaign: ``signing_key``, with which a platform can sign the link of each worker.
     """
+    build_link(request, "")  # refused before a link is made that nobody could open
 
     def work(session: Any) -> tuple[str, str | None]:
         secret = invitations.create_invitation(
@@ -83,7 +130,7 @@ def list_annotators(member: CurrentMember, session: ReadSession) -> list[dict[st
 def pause_annotator(
     owner: CurrentOwner, store: AppStore, annotator_id: str, form: Pause
 ) -> dict[str, bool]:
-    """Pause an annotator, or resume them; their judgments stay."""
+    """Pause a member, or resume them; their judgments stay."""
     store.write(
         lambda session: members.set_paused(
             session, owner.study_id, annotator_id, form.paused, form.reason, owner.user.id

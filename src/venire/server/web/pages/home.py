@@ -28,5 +28,6 @@ def account_page(request: Request, user: CurrentUser, session: ReadSession) -> H
         request,
         user=user,
         tokens=accounts.list_tokens(session, user.id),
+        token_days=accounts.TOKEN_DAYS,
         least=accounts.MIN_PASSWORD_LENGTH,
     )

@@ -46,7 +46,7 @@ def annotators_page(
         members=[
             row
             for row in members.list_members(session, member.study_id)
-            if row["role"] != "annotator"
+            if row["role"] != "annotator" or row["login"] is not None
         ],
         invitations=invitations.list_invitations(session, member.study_id)
         if member.role == "owner"
