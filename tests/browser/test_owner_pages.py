@@ -18,6 +18,7 @@ from venire.server.jobs.worker import run_pending
 from venire.server.store.judging import Batch, Campaign
 from venire.server.studies import accounts, invitations
 from venire.server.studies.campaigns import create_campaign, open_campaign
+from venire.server.studies.workers import add_worker
 from venire.server.web.pages.common import TABS
 
 KINDS = ("agreement", "aggregate", "evaluate", "trust")
@@ -258,7 +259,7 @@ def test_a_worker_copies_an_earlier_code(world, address, context, monkeypatch):
         secret = invitations.create_invitation(
             session, world.study, "annotator", campaign_id=world.campaign
         )
-        user, _ = invitations.admit_worker(session, secret, "W1")
+        user = add_worker(session, wave, "W1")
         world.users["worker"] = user.id
     batch = world.judge("worker", 2)
     with world.store.reading() as session:

@@ -31,6 +31,7 @@ def ids(world):
             "campaign_id": world.campaign,
             "batch_id": world.batches[0],
             "annotator_id": world.users["ben"],
+            "user_id": world.users["ben"],
             "gold_id": "1",
             "invitation_id": invitation,
             "job_id": job.id,
@@ -44,6 +45,7 @@ BODIES = {
     "/gold/{gold_id}": {"active": False},
     "/campaigns/{campaign_id}": {"name": "taken"},
     "/annotators/{annotator_id}/pause": {"paused": True},
+    "/members/{user_id}": {"role": "viewer"},
     "/batches/{batch_id}/decision": {"accept": False, "reason": "mine"},
     "/batches/{batch_id}/payment": {"payment": "refused"},
 }
