@@ -44,7 +44,7 @@ def find_distinctive_traits(problem: Problem, state: State) -> tuple[dict[str, T
     for _ in range(ROUNDS):
         log, count = compute_evidence(problem, state._replace(evidence=evidence))
         traits, posterior = compare_with_middle(problem.types, weight, log, count)
-        weight = posterior.mean(axis=0) + 1e-6
+        weight = posterior.sum(axis=0) + 1e-4
         evidence = np.matmul(posterior, problem.chances).transpose(1, 0, 2)
     return traits, posterior
 
