@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from importlib import import_module
@@ -72,6 +73,9 @@ def cli() -> None:
     """
 
 
+_FULL_OR_READ_ONLY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run a command; for a user error, print a single line and return 2."""
     try:
@@ -94,6 +98,12 @@ def main(argv: list[str] | None = None) -> int:
         # The reader of the output is gone; Python must not report that at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno not in _FULL_OR_READ_ONLY:
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        click.echo(f"venire: {place}{error.strerror}. Nothing was written there.", err=True)
+        return 2
     return code if isinstance(code, int) else 0
 
 

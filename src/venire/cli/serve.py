@@ -48,6 +48,13 @@ LOCALHOST = "127.0.0.1"
     help="Address that people open, for example https://venire.example.org: links begin with it.",
 )
 @click.option(
+    "--shutdown-seconds",
+    default=30,
+    show_default=True,
+    type=click.IntRange(1, 3600),
+    help="Seconds that open requests have to end when the server is stopped.",
+)
+@click.option(
     "--behind-proxy", is_flag=True, help="Trust the forwarding headers of a proxy on this machine."
 )
 def command(
@@ -58,17 +65,17 @@ def command(
     port: int,
     workers: int,
     url: str | None,
+    shutdown_seconds: int,
     behind_proxy: bool,
 ) -> None:
     """Serve the studies in DIR, which holds the database and the images.
 
     The first start prints a link that creates the owner's account; it works once.
     """
-    import uvicorn
-
     from venire.formats.source import folder_at
     from venire.server.store.session import Store
     from venire.server.web.app import create_app
+    from venire.server.web.serving import open_socket, run_server
 
     if url is not None and not re.fullmatch(r"https?://[^/\s]+(/[^\s?#]*)?", url):
         raise BadSetting(f"must begin with https:// or http:// (got {url!r})", argument="url")
@@ -78,6 +85,9 @@ def command(
             argument="workers",
             hint="Pass --database postgresql://user@host/name.",
         )
+    # Before the database is touched: a second server must not replace the first account's link.
+    listener = open_socket(host, port)
+    port = listener.getsockname()[1]
     root = Path(folder)
     root.mkdir(parents=True, exist_ok=True)
     database_url = database or f"sqlite:///{root / 'venire.db'}"
@@ -95,17 +105,11 @@ def command(
     # Longer than an annotator reads a document, so that the next request does not meet a connection
     # that closes.
     quiet["timeout_keep_alive"] = 75
+    quiet["timeout_graceful_shutdown"] = shutdown_seconds
     if workers == 1:
-        uvicorn.run(app, host=host, port=port, **quiet)
+        run_server(app, listener, workers=1, **quiet)
         return
     app.state.store.close()
     os.environ["VENIRE_DATABASE"], os.environ["VENIRE_URL"] = database_url, url or ""
     os.environ["VENIRE_MEDIA"], os.environ["VENIRE_EXPORTS"] = pictures, str(exports)
-    uvicorn.run(
-        "venire.server.web.app:from_environment",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        **quiet,
-    )
+    run_server("venire.server.web.app:from_environment", listener, workers=workers, **quiet)

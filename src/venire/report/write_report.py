@@ -11,6 +11,7 @@ from venire.aggregation.posterior import Posterior
 from venire.agreement.summary import Agreement
 from venire.arguments import check_arguments
 from venire.errors import DataError
+from venire.formats.whole_folder import write_whole
 from venire.reliability.repeatability import Repeatability
 from venire.reliability.summary import Trust
 from venire.report.agreement import write_agreement
@@ -37,7 +38,7 @@ def write_report(result: Any, folder: str | Path) -> Path:
 GroupingSimulation or Forecast
         What a verb returned.
     folder : str or Path
-        Folder to write; made where there is none.
+        Folder to write; made where there is none. It holds all new files, or is as it was.
 
     Returns
     -------
@@ -55,7 +56,8 @@ GroupingSimulation or Forecast
         raise DataError(
             f"There is no report for {name_type(type(result))}.", hint=f"Reports exist for {names}."
         )
-    writer(result, folder)
+    with write_whole(folder) as draft:
+        writer(result, draft)
     return Path(folder) / "report.html"
 
 

@@ -132,6 +132,15 @@ def test_several_workers_never_take_the_same_job(store, kinds):
     assert sorted(taken) == sorted(wanted)
 
 
+def test_a_job_whose_worker_died_is_claimed_again_though_the_clock_went_back(store, kinds):
+    study, *_ = make_study(store)
+    kinds("quick", lambda settings, work, progress: {})
+    job = ask(store, study, "quick")
+    before = now()
+    store.write(lambda session: claim_job(session, "dead", before + timedelta(hours=1)))
+    assert store.write(lambda session: claim_job(session, "w", before)).id == job
+
+
 def test_a_job_whose_worker_died_is_claimed_again_and_goes_on(store, kinds):
     study, *_ = make_study(store)
     done = []

@@ -51,8 +51,11 @@ def claim_job(session: Session, worker: str, moment: datetime | None = None) -> 
     job whose worker has died three times is not claimed again: it fails with a message.
     """
     moment = moment or now()
+    # A heartbeat far ahead is from before the clock went back.
     dead = (Job.state == "running") & or_(
-        Job.heartbeat_at.is_(None), Job.heartbeat_at < moment - HEARTBEAT_TIMEOUT
+        Job.heartbeat_at.is_(None),
+        Job.heartbeat_at < moment - HEARTBEAT_TIMEOUT,
+        Job.heartbeat_at > moment + HEARTBEAT_TIMEOUT,
     )
     job = session.scalar(
         select(Job)

@@ -15,7 +15,7 @@ from sqlalchemy import text
 from venire.errors import StoreError
 from venire.server.store import judging, people, studies, work
 from venire.server.store.base import Base
-from venire.server.store.session import Store
+from venire.server.store.session import Store, translate_failures
 
 METADATA = Base.metadata
 TABLES = (people, studies, judging, work)
@@ -31,7 +31,7 @@ def upgrade(store: Store) -> None:
     StoreError
         A newer version of Venire has upgraded the database (code ``newer-database``).
     """
-    with store._writing.connect() as connection:
+    with translate_failures(), store._writing.connect() as connection:
         if not store.is_sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         heads = MigrationContext.configure(connection).get_current_heads()

@@ -12,7 +12,14 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
@@ -20,6 +27,8 @@ from venire.errors import StoreError
 
 T = TypeVar("T")
 ATTEMPTS = 8
+UNAVAILABLE = "unavailable"
+"""Code of the error of a database that is full, read-only, busy or away."""
 
 
 class Store:
@@ -74,7 +83,10 @@ class Store:
         It ends with a commit: after a rollback, psycopg drops its prepared statements on the
         connection, and each has to be parsed and planned again.
         """
-        with Session(self._reading, autoflush=False, expire_on_commit=False) as session:
+        with (
+            translate_failures(),
+            Session(self._reading, autoflush=False, expire_on_commit=False) as session,
+        ):
             yield session
             session.expunge_all()
             session.commit()
@@ -85,13 +97,17 @@ class Store:
         engine = self.engine
         if not self.is_sqlite:  # on SQLite, every transaction reads a snapshot
             engine = engine.execution_options(isolation_level="REPEATABLE READ")
-        with Session(engine, expire_on_commit=False) as session:
+        with translate_failures(), Session(engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         """Open a transaction that writes: committed at the end, rolled back on an error."""
-        with Session(self._writing, expire_on_commit=False) as session, session.begin():
+        with (
+            translate_failures(),
+            Session(self._writing, expire_on_commit=False) as session,
+            session.begin(),
+        ):
             yield session
 
     def write(self, work: Callable[[Session], T]) -> T:
@@ -105,6 +121,12 @@ class Store:
                 with self.writing() as session:
                     return work(session)
             except (OperationalError, IntegrityError) as error:
+                if attempt == ATTEMPTS - 1 and isinstance(error, OperationalError):
+                    raise StoreError(
+                        "The database is busy. Nothing was saved.",
+                        hint="Try again in a moment.",
+                        code=UNAVAILABLE,
+                    ) from error
                 if attempt == ATTEMPTS - 1 or not _is_transient(error):
                     raise
                 time.sleep(random.uniform(0.5, 1.5) * 0.02 * 2**attempt)
@@ -113,6 +135,29 @@ class Store:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+@contextmanager
+def translate_failures() -> Iterator[None]:
+    """Turn a database that is full, read-only or away into a ``StoreError``.
+
+    Raises
+    ------
+    StoreError
+        Code ``unavailable``. Nothing of the transaction was saved.
+    """
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        if isinstance(error, DBAPIError) and not _is_unavailable(error):
+            raise
+        original = getattr(error, "orig", None) or error
+        detail = (str(original).strip().splitlines() or ["no details"])[0]
+        raise StoreError(
+            f"The database cannot be used ({detail}). Nothing was saved.",
+            hint="Free disk space, or start the database; then try again.",
+            code=UNAVAILABLE,
+        ) from error
 
 
 def _name_driver(url: str) -> str:
@@ -129,6 +174,22 @@ def _name_driver(url: str) -> str:
     if name not in ("sqlite", "postgresql"):
         raise StoreError(f"{url}: {name} is not supported. Use sqlite:/// or postgresql://.")
     return url
+
+
+def _is_unavailable(error: DBAPIError) -> bool:
+    """Return whether the database, and not the statement, is at fault."""
+    original = error.orig
+    if isinstance(original, sqlite3.Error):
+        return getattr(original, "sqlite_errorcode", 0) & 0xFF in _SQLITE_UNAVAILABLE
+    state = getattr(original, "sqlstate", None)
+    # No state: no connection. Classes of states: connection, resources, operator, system.
+    return state is None or state[:2] in ("08", "53", "57", "58")
+
+
+_SQLITE_UNAVAILABLE = (
+    sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_PERM,
+)  # fmt: skip
 
 
 def _is_transient(error: DBAPIError) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -19,11 +20,12 @@ from venire.errors import Conflict, DataError, NotAllowed, NotFound, Stale, Stor
 from venire.formats.source import folder_at
 from venire.server.jobs.worker import Worker
 from venire.server.store.schema import upgrade
-from venire.server.store.session import Store
+from venire.server.store.session import UNAVAILABLE, Store
 from venire.server.studies.invitations import create_first_link
 from venire.server.web import api, judge, pages, sign_in
 from venire.server.web.guard import Guard
 from venire.server.web.rendering import WEB_FOLDER, render_page
+from venire.server.web.serving import end_with_parent
 from venire.server.web.sign_in_limit import Tries
 
 _STATUS: tuple[tuple[type[VenireError], int], ...] = (
@@ -32,6 +34,12 @@ _STATUS: tuple[tuple[type[VenireError], int], ...] = (
     (Stale, 409),
     (StoreError, 503),
     (DataError, 422),
+)
+
+_log = logging.getLogger("venire.web")
+_TRY_AGAIN = (
+    "The server cannot save or read anything at the moment. Nothing was saved. What the page keeps "
+    "is sent again. Try again in a moment."
 )
 
 # What to do about an error of an uploaded file, where the error's own hint is for Python.
@@ -128,6 +136,11 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 422)
     if not isinstance(error, VenireError):
         return _answer(request, status, str(error), "error")
+    if error.code == UNAVAILABLE:
+        _log.error("%s", error)
+        answer = _answer(request, 503, _TRY_AGAIN, error.code)
+        answer.headers["Retry-After"] = "10"
+        return answer
     message = error.render(hint=_HINTS.get(error.code))
     return _answer(request, status, message, error.code, error.facts)
 
@@ -153,6 +166,7 @@ async def _answer_http(request: Request, error: Exception) -> Response:
 
 def from_environment() -> FastAPI:
     """Create the application of one worker process, from environment variables."""
+    end_with_parent()
     store = Store(os.environ["VENIRE_DATABASE"])
     media, exports = folder_at(os.environ["VENIRE_MEDIA"]), os.environ.get("VENIRE_EXPORTS")
     return create_app(
