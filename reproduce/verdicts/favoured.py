@@ -7,15 +7,15 @@ that of the article's favouring assessor on Cranfield, with an audit sample of 1
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from common import DATA
 
 from venire.arrays import Floats, Longs
+from venire.evaluation.ranks import RankTable
+from venire.pooling.base import Lists
 from venire.reliability.favour_statistic import FavourStatistic
 from venire.reliability.related_runs import list_groups
 from venire.reliability.verdict import P_GREEN, P_RED
@@ -32,7 +32,6 @@ FAVOURED = "tf-idf-unstemmed"
 KEEP = np.array([0.0, 0.4, 0.6, 0.8, 0.9])
 """Probability that the article's assessor keeps a relevant document, by grade."""
 TOP, ACCEPT = 5, 0.5
-DATA = Path(os.environ.get("VENIRE_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 Sample = tuple[Floats, Longs, Floats, Floats]
 """Weights [runs, pairs], starts of topics, grades of the qrels and of the judge."""
@@ -109,13 +108,7 @@ def compute_p(sample: Sample, seed: int, flips: int = 499) -> float:
 
 def load_cranfield() -> tuple[Floats, Longs, Longs, Longs]:
     """Return weights [runs, pairs], topics, grades, and ranks in the favoured run."""
-    sys.path.insert(0, str(Path(__file__).parents[1]))
-    try:
-        import cranfield
-    finally:
-        sys.path.pop(0)
-    from venire.evaluation.ranks import RankTable
-    from venire.pooling.base import Lists
+    import cranfield
 
     qrels, runs, _ = cranfield.collection()
     lists = Lists.of(runs, depth=DEPTH, ties=cranfield.TIES)

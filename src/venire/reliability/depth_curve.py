@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from venire.arrays import Longs
 from venire.evaluation.ranks import ABSENT, UNRANKED, RankTable
-from venire.evaluation.score import parse_measures, score
+from venire.evaluation.score import Scores, parse_measures, score
 from venire.measures import Measure
-from venire.reliability.pool_effect import measure_pool_effect
+from venire.reliability.pool_effect import measure_pool_effect, score_masked
+from venire.stats.rank_correlation import tau_b
 
 DEPTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -66,3 +69,29 @@ def compute_depth_curve(
             }
         )
     return pl.DataFrame(rows, schema_overrides={"found_share": pl.Float64, "tau": pl.Float64})
+
+
+def compare_half_depth(
+    table: RankTable, grades: Longs, scores: Scores, systems: Sequence[str], depth: int
+) -> float | None:
+    """Return tau between the order of some systems by a pool and by a pool of half its depth.
+
+    Where it is well below 1, the order still changes with depth. Judged pairs outside the first
+    ``depth`` of every run stay judged. None where tau is undefined, or for a depth of 1.
+
+    Parameters
+    ----------
+    table : RankTable
+    grades : int64 [P]
+    scores : Scores
+        By these grades, of one measure.
+    systems : sequence of str
+    depth : int
+    """
+    if depth < 2:
+        return None
+    best = table.best_ranks()
+    is_shallow = (best <= depth // 2) | (best > depth)
+    half = score_masked(table, grades, is_shallow, scores.measures[0], scores.counted)
+    rows = [table.runs.index(name) for name in systems]
+    return tau_b(scores.mean[0][rows], half[rows])

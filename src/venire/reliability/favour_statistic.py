@@ -15,7 +15,7 @@ CHUNK = 32
 """Number of groups computed at once; bounds the memory."""
 ENOUGH_TOPICS = 20
 """Below it the correction for fitted quantities is smaller; chosen on simulations."""
-LENIENCE_OF_CHECK = 0.5
+LENIENCE_OF_CHECK = 0.1
 """Factor of the p-value under the finer match, which confirms a finding; chosen on simulations."""
 BOUNDARY_SHIFT = 0.1
 """Difference of mean grades, on a scale of 0 to 1, from which two judges have another boundary."""

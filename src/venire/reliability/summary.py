@@ -22,7 +22,7 @@ from venire.pooling.depth import DepthK
 from venire.progress import Progress, silent
 from venire.reliability.assessor_panels import compare_orders_of_panels, make_panels
 from venire.reliability.decision import Decision, decide
-from venire.reliability.depth_curve import compute_depth_curve
+from venire.reliability.depth_curve import compare_half_depth, compute_depth_curve
 from venire.reliability.favour_verdict import assess_favour
 from venire.reliability.generalizability import Generalizability, generalizability
 from venire.reliability.judge_audit import Audit, audit_judges
@@ -223,7 +223,12 @@ def assess_ranking(
         reason = f"no annotator judged {LEAST_PAIRS} pairs of the qrels"
     mean = dict(zip(scores.runs, scores.mean[0].tolist(), strict=True))
     risks: tuple[Risk, ...] = (
-        assess_pool(left_out, top.top, _count_ungraded(lists, qrels, 2 * depth)),
+        assess_pool(
+            left_out,
+            top.top,
+            _count_ungraded(lists, qrels, 2 * depth),
+            compare_half_depth(table, grades, scores, top.top, depth),
+        ),
         assess_unjudged(unjudged, _count_ungraded(lists, qrels, DEPTH), mean, top.top),
         assess_assessors(comparisons, reason, top.topics),
         assess_favour(audits, reason),

@@ -23,16 +23,24 @@ GRADES = "grades are uncertain"
 PLACES_AMBER = 2
 """Places a run loses when left out; a choice. On Cranfield a depth-10 pool of twelve runs
 costs one place at most; two are more than that."""
-PLACES_RED = 0.25
-"""Share of the other compared runs that pass a run left out; a choice."""
+PLACES_RED = 1.25
+"""Mean places lost by the compared runs, each left out. Chosen on simulated pools so that at most
+5% of the pools are red that are deep enough; see the verdicts page."""
+TAU_HALF = 0.95
+"""Least tau between the orders by half of the pool's depth and by all of it for the light to be
+green. Chosen on simulated pools and on Cranfield."""
 UNJUDGED_AMBER, UNJUDGED_RED = 0.10, 1 / 3
 """Share of a run's first ten; a choice. On Cranfield the runs outside a pool of one family
 have 13% or more."""
+UNJUDGED_WORTH = 0.25
+"""How good the unjudged documents of all runs are, beside their judged ones, for the light to be
+red: the run must then pass a compared run. Chosen on simulated pools so that at most 5% of them are
+red where no run loses a place."""
 UNJUDGED_UNKNOWN = 0.9
 """Share of a run's first ten from which the qrels say nothing about a run; a choice."""
-TAU_GREEN, TAU_RED = 0.9, 0.8
-"""A convention of the field: .9 or more counts as the same order, below .8 as another one. Voorhees
-(IPM 36, 2000) found rankings under other assessors to correlate highly; she is not their source."""
+TAU_SAME = 0.9
+"""A convention of the field: .9 or more counts as the same order. Voorhees (IPM 36, 2000) found
+rankings under other assessors to correlate highly; she is not its source."""
 TOP_GREEN, TOP_RED = 0.9, 0.7
 """Expected tau of the first runs with their order on other topics: .9 is the field's; below .7,
 which is a choice, more than one pair in seven changes order."""
@@ -73,8 +81,14 @@ class Risk:
     next_step: str
 
 
-def assess_pool(result: LeaveOneOut, compared: Sequence[str], deeper: int) -> Risk:
-    """Rate by the most ranks that a compared run loses when it, or its group, is left out.
+def assess_pool(
+    result: LeaveOneOut, compared: Sequence[str], deeper: int, half: float | None
+) -> Risk:
+    """Rate by the ranks that the compared runs lose when each, or its group, is left out.
+
+    Red where they lose ``PLACES_RED`` on average: a new run would lose so many. Amber where a run
+    loses ``PLACES_AMBER`` or more, where another run comes first, or where the order still changes
+    between half of the depth and all of it.
 
     Parameters
     ----------
@@ -84,31 +98,40 @@ def assess_pool(result: LeaveOneOut, compared: Sequence[str], deeper: int) -> Ri
         out. Others may change nothing.
     deeper : int
         Number of pairs that are unjudged to twice the depth.
+    half : float or None
+        See :func:`venire.reliability.depth_curve.compare_half_depth`.
     """
     frame = result.frame.filter(pl.col("run_id").is_in(list(compared)))
     worst = frame.row(0, named=True)
     leaders = [name for name in result.leaders if name in set(frame["group"])]
     lost = int(worst["places_lost"])
-    light = GREEN
-    if lost >= PLACES_AMBER or leaders:
-        light = AMBER
-    if lost >= PLACES_AMBER and lost >= PLACES_RED * (len(compared) - 1):
+    mean = float(frame["places_lost"].clip(0).to_numpy().mean())
+    is_moving = result.depth < 2 or (half is not None and half < TAU_HALF)
+    light = AMBER if lost >= PLACES_AMBER or leaders or is_moving else GREEN
+    if mean >= PLACES_RED:
         light = RED
     change = f"{result.measure} {worst['score']:.4f} to {worst['score_without']:.4f}"
     reason = f"left out, {worst['run_id']} loses {express(lost, 'place')} ({change})"
+    if light == RED:
+        reason = f"left out, a run loses {mean:.1f} places on average; the most: {reason[10:]}"
     if lost <= 0:
         reason = "no run loses a place when its own documents are left out"
     if leaders:
         reason += f"; without {leaders[0]} other runs come first"
+    if is_moving and half is not None:
+        reason += f"; with half of the depth the order is another one (tau {half:.2f})"
     deep = f"judge to depth {2 * result.depth}: {express(deeper, 'pair')} more"
     step = NO_STEP if light == GREEN else deep if deeper else "add a different kind of run"
-    return Risk(POOL, light, float(lost), "most places lost by a run left out", reason, step)
+    return Risk(POOL, light, mean, "mean number of places lost by a run left out", reason, step)
 
 
 def assess_unjudged(
     result: Unjudged, missing: int, scores: Mapping[str, float], compared: Sequence[str]
 ) -> Risk:
     """Rate by the largest unjudged share among the runs that it could change the order of.
+
+    Red where a share of ``UNJUDGED_RED`` or more is of a run that would pass a compared run even
+    if the unjudged documents of both were only ``UNJUDGED_WORTH`` as good as their judged ones.
 
     These are the compared runs, and each other run whose score, divided by the share of its first
     documents that is judged, reaches the last of them: its unjudged documents then count as good
@@ -136,9 +159,21 @@ def assess_unjudged(
             unknown.append(run)
         elif scores[run] >= least * (1 - share):
             rated.append((run, share))
-    run, share = rated[0]
-    light = RED if share >= UNJUDGED_RED else AMBER if share >= UNJUDGED_AMBER else GREEN
+    shares = dict(result.frame.select("run_id", "unjudged").iter_rows())
+    reached = {run: scores[run] / (1 - UNJUDGED_WORTH * share) for run, share in shares.items()}
+    passing = [
+        (name, unjudged, passed)
+        for name, unjudged in rated
+        if unjudged >= UNJUDGED_RED and (passed := _count_passed(name, scores, reached, compared))
+    ]
+    run, share = passing[0][:2] if passing else rated[0]
+    light = RED if passing else AMBER if share >= UNJUDGED_AMBER else GREEN
     reason = f"{run} has {share:.1%} of its first {result.depth} unjudged"
+    if passing:
+        reason += (
+            f" and would pass {express(passing[0][2], 'run')} if unjudged documents were a quarter "
+            "as good as judged ones"
+        )
     if share == 0:
         reason = f"the first {result.depth} of every rated run are judged"
     elif light == GREEN:
@@ -148,6 +183,13 @@ def assess_unjudged(
         reason += f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
     step = f"judge {express(missing, 'pair')}: the first {result.depth} of every run"
     return Risk(OUTSIDERS, light, share, what, reason, NO_STEP if light == GREEN else step)
+
+
+def _count_passed(
+    run: str, scores: Mapping[str, float], reached: Mapping[str, float], compared: Sequence[str]
+) -> int:
+    """Return the number of better compared runs that a run would pass with the scores reached."""
+    return sum(scores[run] < scores[other] and reached[other] <= reached[run] for other in compared)
 
 
 def assess_assessors(results: Sequence[PanelComparison], why: str, topics: int) -> Risk:
@@ -205,7 +247,11 @@ def _differs(result: PanelComparison) -> bool:
 
 
 def assess_grades(result: UncertainGrades) -> Risk:
-    """Rate by the low end of tau between the order by likeliest grades and that of drawn qrels."""
+    """Rate by tau between the order by likeliest grades and that of drawn qrels.
+
+    Green where 97.5% of the drawn qrels reach ``TAU_SAME``, red where fewer than 2.5% do, so that
+    either is wrong as seldom where the probabilities are right.
+    """
     what = "tau with the order by likeliest grades that 97.5% of drawn qrels reach"
     interval = result.interval
     step = f"judge again the {express(result.unsure, 'pair')} with no grade of probability {SURE}"
@@ -215,13 +261,17 @@ def assess_grades(result: UncertainGrades) -> Risk:
         return Risk(
             GRADES, NOT_CHECKED, None, what, "all runs tie under the likeliest grades", step
         )
-    light = RED if interval[0] < TAU_RED else AMBER if interval[0] < TAU_GREEN else GREEN
+    light = RED if interval[1] < TAU_SAME else AMBER if interval[0] < TAU_SAME else GREEN
     next_to = result.frame["beats_next"].drop_nulls()
     close = int((next_to < 0.95).sum())
     reason = (
         f"{close} of {express(len(next_to), 'pair')} of neighbouring runs keep their order in "
         f"fewer than 95% of {express(result.draws, 'draw')}"
     )
+    if light == RED:
+        reason += f"; tau with the order by likeliest grades is at most {interval[1]:.2f}"
+    elif light == GREEN:
+        reason += ", if the probabilities of the grades are right"
     return Risk(GRADES, light, interval[0], what, reason, NO_STEP if light == GREEN else step)
 
 

@@ -127,44 +127,71 @@ def test_what_to_judge_next_is_counted():
     new = {f"q{at}": {"x": 3, "y": 2, "a": 1} for at in range(6)}
     runs = Runs(pl.concat([RUNS.frame, Runs.from_dict(new, run_id="new").frame]))
     risk = assess_ranking(QRELS, runs)["outsiders underrated"]
-    assert (risk.light, risk.number) == ("red", pytest.approx(2 / 3))
+    # "new" would pass no run if its unjudged documents were a quarter as good as the judged ones.
+    assert (risk.light, risk.number) == ("amber", pytest.approx(2 / 3))
     assert risk.next_step == "judge 12 pairs: the first 10 of every run"
 
 
-def left(lost, *, leaders=()):
-    row = {"run_id": "r", "group": "r", "score": 0.5, "score_without": 0.4, "places_lost": lost}
-    return LeaveOneOut(pl.DataFrame([row]), parse("AP"), 10, leaders)
+def left(*lost, leaders=()):
+    rows = [
+        {"run_id": f"r{at}", "group": f"r{at}", "score": 0.5, "score_without": 0.4,
+         "places_lost": places}
+        for at, places in enumerate(lost)
+    ]  # fmt: skip
+    return LeaveOneOut(pl.DataFrame(rows), parse("AP"), 10, leaders)
 
 
 @pytest.mark.parametrize(
-    ("lost", "runs", "light"),
-    # Two places are amber; a quarter of the other runs is red; one place never is.
-    [(0, 12, "green"), (1, 12, "green"), (2, 12, "amber"), (3, 13, "red"), (1, 2, "green")],
-)
-def test_pool_thresholds(lost, runs, light):
-    compared = [f"r{number}" for number in range(1, runs)]
-    assert verdict.assess_pool(left(lost), ["r", *compared], 7).light == light
+    ("lost", "light"),
+    # Two places of one run are amber; 1.25 places on average are red; a gain does not make up.
+    [
+        ((0, 0, 0, 0), "green"), ((1, 1, 1, 1), "green"), ((2, 0, 0, 0), "amber"),
+        ((2, 1, 1, 1), "red"), ((4, 0, 0, 0), "amber"), ((3, 2, 0, -1), "red"),
+    ],
+)  # fmt: skip
+def test_pool_thresholds(lost, light):
+    risk = verdict.assess_pool(left(*lost), ["r0", "r1", "r2", "r3"], 7, 1.0)
+    assert (risk.light, risk.number) == (light, np.maximum(lost, 0).mean())
+    if light == "red":
+        assert risk.reason.startswith(f"left out, a run loses {risk.number:.1f} places on average")
+
+
+def test_an_order_that_changes_with_depth_is_amber():
+    risk = verdict.assess_pool(left(0, 0), ["r0", "r1"], 7, 0.94)
+    assert risk.light == "amber"
+    assert risk.reason.endswith("with half of the depth the order is another one (tau 0.94)")
+    assert risk.next_step == "judge to depth 20: 7 pairs more"
 
 
 def test_another_leader_is_amber():
-    risk = verdict.assess_pool(left(1, leaders=("r",)), ["r", "s"], 7)
+    risk = verdict.assess_pool(left(1, leaders=("r0",)), ["r0", "s"], 7, None)
     assert risk.light == "amber"
     assert risk.next_step == "judge to depth 20: 7 pairs more"
 
 
 @pytest.mark.parametrize(
-    ("share", "light"), [(0.0, "green"), (0.09, "green"), (0.13, "amber"), (0.38, "red")]
-)
-def test_outsider_thresholds(share, light):
-    shares = Unjudged(pl.DataFrame({"run_id": ["r"], "unjudged": [share]}), 10)
-    assert verdict.assess_unjudged(shares, 1, {"r": 0.3}, ["r"]).light == light
+    ("share", "first", "light"),
+    # Red needs .3 / (1 - .38 / 4) = .331 to reach the run before it.
+    [
+        (0.0, 0.31, "green"), (0.09, 0.31, "green"), (0.13, 0.31, "amber"), (0.38, 0.33, "red"),
+        (0.38, 0.34, "amber"), (0.38, 0.3, "amber"),
+    ],
+)  # fmt: skip
+def test_outsider_thresholds(share, first, light):
+    shares = Unjudged(pl.DataFrame({"run_id": ["r", "s"], "unjudged": [share, 0.0]}), 10)
+    risk = verdict.assess_unjudged(shares, 1, {"r": 0.3, "s": first}, ["s", "r"])
+    assert (risk.light, risk.number) == (light, share)
+    assert ("would pass 1 run" in risk.reason) == (light == "red")
+    # Where the other run lacks as many judgments, both rise alike.
+    shares = Unjudged(pl.DataFrame({"run_id": ["r", "s"], "unjudged": [share, share]}), 10)
+    assert verdict.assess_unjudged(shares, 1, {"r": 0.3, "s": 0.31}, ["s", "r"]).light != "red"
 
 
 @pytest.mark.parametrize(
     ("score", "share", "light"),
-    # .2 / (1 - .4) reaches the last compared run's .3; .1 / (1 - .4) does not. Of a run with no
-    # judged document nothing is known.
-    [(0.2, 0.4, "red"), (0.1, 0.4, "green"), (0.0, 0.95, "green")],
+    # .2 / (1 - .4) reaches the last compared run's .3; .1 / (1 - .4) does not; .28 reaches it with
+    # documents a quarter as good. Of a run with no judged document nothing is known.
+    [(0.28, 0.4, "red"), (0.2, 0.4, "amber"), (0.1, 0.4, "green"), (0.0, 0.95, "green")],
 )
 def test_a_run_below_the_compared_ones_counts_where_it_could_reach_them(score, share, light):
     shares = Unjudged(pl.DataFrame({"run_id": ["x", "r"], "unjudged": [share, 0.0]}), 10)
@@ -365,7 +392,16 @@ def test_sure_grades_are_green():
 
 
 def test_grades_of_chance_are_red(tmp_path):
-    found = assess_ranking(QRELS, RUNS, posterior=chances(0.4), draws=100, seed=1)
+    rng = np.random.default_rng(3)
+    runs = Runs.of(
+        pl.concat(
+            QRELS.frame.select("query_id", "doc_id").with_columns(
+                pl.Series("score", rng.random(len(QRELS))), run_id=pl.lit(f"s{system}")
+            )
+            for system in range(9)
+        )
+    )
+    found = assess_ranking(QRELS, runs, posterior=chances(0.4), draws=100, seed=1)
     risk = found["grades are uncertain"]
     assert risk.light == "red"
     assert risk.number < 0.8
