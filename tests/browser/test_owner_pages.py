@@ -167,6 +167,24 @@ def test_what_a_form_offers_first_runs(world, address, page, kind):
     assert "failed" not in page.locator("main").inner_text()
 
 
+@pytest.mark.parametrize("kind", ["aggregate", "trust"])
+def test_the_decision_comes_first_and_its_tables_are_downloaded(world, address, page, kind):
+    page.goto(f"{address}{world.here}/{kind}")
+    headings = page.locator(".main-part h2").all_inner_texts()
+    assert headings[0] in ("What to do", "Can this order be trusted?")
+    links = page.locator("main a[download]")
+    assert links.count()
+    for link in links.all():
+        with page.expect_download() as saved:
+            link.click()
+        name = saved.value.suggested_filename
+        assert name in ("pairs_to_judge.csv", "panels.csv")
+        assert len(saved.value.path().read_text().splitlines()) > 1, name
+    if kind == "aggregate":
+        page.get_by_role("link", name="Evaluate runs with these grades").click()
+        page.wait_for_url("**/evaluate")
+
+
 def test_what_was_said_goes_when_it_is_sent_again(world, address, page):
     page.goto(f"{address}{world.here}/annotation")
     form = page.locator("form", has=page.locator("#relevant_from"))

@@ -11,7 +11,7 @@ import polars as pl
 
 from venire.aggregation.calibration import calibrate as calibrate_posterior
 from venire.aggregation.check.truth import Truth, score_against_gold
-from venire.aggregation.decision import describe_decision
+from venire.aggregation.decision import Decision, decide
 from venire.aggregation.posterior import Posterior
 from venire.aggregation.registry import DEFAULT, select_models
 from venire.arguments import check_arguments
@@ -45,8 +45,8 @@ class Aggregation:
         Score of each model against ``gold``; empty without it.
     notes : tuple of str
         What was read and left out, what the models report, and the decision.
-    decision : tuple of str
-        Of one model: whom to exclude, who agrees too much, how far to trust the intervals.
+    decision : Decision or None
+        Of one model: whom to exclude, who agrees too much, what to judge again, what to do next.
     """
 
     judgments: Judgments
@@ -55,7 +55,7 @@ class Aggregation:
     gold: Qrels | None
     truths: Mapping[str, Truth]
     notes: tuple[str, ...]
-    decision: tuple[str, ...] = ()
+    decision: Decision | None = None
 
     def __repr__(self) -> str:
         return write_repr(
@@ -205,14 +205,14 @@ def aggregate(
             truths[label] = score_against_gold(posterior, known)
             notes += _describe_truth(truths[label])
         notes += [f"{label}: {note}" for note in posterior.notes if note not in table.notes]
-    decision = describe_decision(table, posterior) if len(models) == 1 else ()
+    decision = decide(table, posterior) if len(models) == 1 else None
     return Aggregation(
         judgments=table,
         posteriors=MappingProxyType(posteriors),
         models={label: dict(vars(aggregator)) for label, aggregator in models},
         gold=known,
         truths=MappingProxyType(truths),
-        notes=tuple(dict.fromkeys([*notes, *decision])),
+        notes=tuple(dict.fromkeys([*notes, *(decision.steps if decision else ())])),
         decision=decision,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import polars as pl
 
@@ -9,7 +11,7 @@ from venire.aggregation.collusion import find_agreeing_pairs
 from venire.aggregation.posterior import Posterior
 from venire.arrays import Floats, Longs
 from venire.tables.judgments import Judgments
-from venire.tables.schema import express
+from venire.tables.schema import PAIR, express
 
 UNSEEN = 0.5
 """Share of labels given without looking, above which an annotator is excluded."""
@@ -17,6 +19,46 @@ Z95 = 1.96
 """Half of a 95% interval in standard deviations."""
 NAMED = 5
 """Annotators or pairs that a sentence names."""
+SURE = 0.9
+"""A pair whose most probable grade has less than this probability is worth another judgment; a
+choice of ours."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What to do after an aggregation.
+
+    Attributes
+    ----------
+    steps : tuple of str
+        One sentence each: exclude, look at pairs of annotators, judge again, calibrate.
+    spammers : polars.DataFrame
+        Annotators to exclude; see :func:`find_spammers`.
+    agreeing : polars.DataFrame
+        The pairs of annotators that :func:`venire.aggregation.collusion.find_agreeing_pairs`
+        flags.
+    to_judge : polars.DataFrame
+        Pairs of query and document to judge again; see :func:`list_unsure_pairs`.
+    """
+
+    steps: tuple[str, ...]
+    spammers: pl.DataFrame
+    agreeing: pl.DataFrame
+    to_judge: pl.DataFrame
+
+
+def decide(judgments: Judgments, posterior: Posterior) -> Decision:
+    """Return whom to exclude, who agrees too much, what to judge again, and what to do next."""
+    spammers = find_spammers(posterior.annotators)
+    agreeing = find_agreeing_pairs(judgments, posterior).filter("flagged").drop("flagged")
+    to_judge = list_unsure_pairs(posterior)
+    steps = (
+        *(describe_spammers(spammers) if "spamminess" in posterior.annotators.columns else ()),
+        *describe_agreeing_pairs(agreeing),
+        *describe_unsure_pairs(to_judge, posterior.items.height),
+        *describe_intervals(posterior),
+    )
+    return Decision(steps, spammers, agreeing, to_judge)
 
 
 def find_spammers(annotators: pl.DataFrame) -> pl.DataFrame:
@@ -40,16 +82,23 @@ def find_spammers(annotators: pl.DataFrame) -> pl.DataFrame:
     columns = ["annotator_id", "judgments", "spamminess", "spamminess_low", "spamminess_high"]
     if "spamminess_sd" not in annotators.columns:
         return pl.DataFrame(schema=dict.fromkeys(columns, pl.Float64))
-    low, high = find_spam_interval(
-        *(annotators[name].to_numpy() for name in ("spamminess", "spamminess_sd", "judgments"))
-    )
     return (
-        annotators.with_columns(
-            pl.Series("spamminess_low", low), pl.Series("spamminess_high", high)
-        )
+        add_spam_interval(annotators)
         .select(columns)
         .filter(pl.col("spamminess_low") > UNSEEN)
         .sort(["spamminess_low", "annotator_id"], descending=[True, False])
+    )
+
+
+def add_spam_interval(annotators: pl.DataFrame) -> pl.DataFrame:
+    """Return annotators with ``spamminess_low, spamminess_high``, if the model has spamminess."""
+    if "spamminess_sd" not in annotators.columns:
+        return annotators
+    low, high = find_spam_interval(
+        *(annotators[name].to_numpy() for name in ("spamminess", "spamminess_sd", "judgments"))
+    )
+    return annotators.with_columns(
+        pl.Series("spamminess_low", low), pl.Series("spamminess_high", high)
     )
 
 
@@ -76,20 +125,36 @@ def find_spam_interval(mean: Floats, sd: Floats, judgments: Longs) -> tuple[Floa
     return np.maximum(mean - half, 0.0), np.minimum(mean + half, 1.0)
 
 
-def describe_decision(judgments: Judgments, posterior: Posterior) -> tuple[str, ...]:
-    """Return what to do next, one sentence each: exclude, look at pairs, judge again, calibrate."""
+def list_unsure_pairs(posterior: Posterior) -> pl.DataFrame:
+    """Return the pairs whose most probable grade has a probability below ``SURE``.
+
+    Parameters
+    ----------
+    posterior : Posterior
+
+    Returns
+    -------
+    polars.DataFrame
+        ``query_id, doc_id, judgments, grade, probability, sd``, the largest sd first. The grade is
+        the most probable one, with its probability.
+    """
+    probabilities = posterior.probabilities
+    best = probabilities.max(axis=1) if probabilities.size else np.zeros(posterior.items.height)
     return (
-        *describe_spammers(posterior),
-        *describe_pairs(judgments, posterior),
-        *describe_intervals(posterior),
+        posterior.items.select(
+            *PAIR,
+            "judgments",
+            pl.Series("grade", posterior.grades("mode"), dtype=pl.Float64),
+            pl.Series("probability", best, dtype=pl.Float64),
+            "sd",
+        )
+        .filter(pl.col("probability") < SURE)
+        .sort(["sd", "probability", *PAIR], descending=[True, False, False, False])
     )
 
 
-def describe_spammers(posterior: Posterior) -> tuple[str, ...]:
+def describe_spammers(spammers: pl.DataFrame) -> tuple[str, ...]:
     """Return the sentence that names who to exclude, with the evidence."""
-    if "spamminess" not in posterior.annotators.columns:
-        return ()
-    spammers = find_spammers(posterior.annotators)
     if spammers.is_empty():
         return ("nobody to exclude: no annotator certainly gives most labels without looking",)
     parts = [
@@ -99,13 +164,12 @@ def describe_spammers(posterior: Posterior) -> tuple[str, ...]:
     rest = spammers.height - len(parts)
     return (
         f"exclude {', '.join(parts)}{f' and {rest} more' if rest else ''}: most of their labels "
-        "are given without looking (spamminess)",
+        "are given without looking (spamminess). Then aggregate again",
     )
 
 
-def describe_pairs(judgments: Judgments, posterior: Posterior) -> tuple[str, ...]:
+def describe_agreeing_pairs(pairs: pl.DataFrame) -> tuple[str, ...]:
     """Return the sentence that names annotators who agree more than the grades predict."""
-    pairs = find_agreeing_pairs(judgments, posterior).filter("flagged")
     if pairs.is_empty():
         return ()
     columns = ("annotator_a", "annotator_b", "shared", "agreement", "expected")
@@ -115,8 +179,20 @@ def describe_pairs(judgments: Judgments, posterior: Posterior) -> tuple[str, ...
     ]
     rest = pairs.height - len(parts)
     return (
-        f"agree more than the grades predict, as one person with two accounts would: "
-        f"{', '.join(parts)}{f' and {rest} more' if rest else ''}",
+        "compare the labels of annotators who agree more than the grades predict, as one person "
+        f"with two accounts would: {', '.join(parts)}{f' and {rest} more' if rest else ''}. If "
+        "they copied or are one person, exclude all but one of them and aggregate again",
+    )
+
+
+def describe_unsure_pairs(pairs: pl.DataFrame, items: int) -> tuple[str, ...]:
+    """Return the sentence that names the pairs to judge again first."""
+    if pairs.is_empty():
+        return ()
+    parts = [f"{query}/{doc}" for query, doc in pairs.head(NAMED).select(PAIR).iter_rows()]
+    return (
+        f"judge again the {pairs.height:,} of {express(items, 'pair')} with no grade of "
+        f"probability {SURE}, first {', '.join(parts)}",
     )
 
 

@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import polars as pl
 
+from venire.aggregation.decision import SURE
 from venire.arrays import Longs
 from venire.evaluation.ranks import RankTable
 from venire.evaluation.uncertain import GradeProbabilities
 from venire.pooling.base import Lists
 from venire.reliability.judge_audit import Audit
 from venire.reliability.panels import Panel
-from venire.reliability.uncertain_grades import SURE
 from venire.reliability.unjudged import DEPTH
 from venire.reliability.verdict import ASSESSORS, FAVOUR, GRADES, OUTSIDERS, P_GREEN, POOL
 from venire.tables.qrels import Qrels

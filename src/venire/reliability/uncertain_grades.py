@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
+from venire.aggregation.decision import SURE
 from venire.arrays import Floats
 from venire.evaluation.score import score_runs
 from venire.evaluation.uncertain import GradeProbabilities, draw_scores
@@ -16,10 +17,6 @@ from venire.measures import Measure
 from venire.stats.rank_correlation import rank_scores, tau_b
 from venire.tables.qrels import Qrels
 from venire.tables.runs import Runs
-
-SURE = 0.9
-"""A pair whose likeliest grade has less than this probability is worth another judgment; a choice
-of ours."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from venire.aggregation.decision import SURE
 from venire.evaluation.told_apart import ToldApart
 from venire.reliability.leave_one_out import LeaveOneOut
 from venire.reliability.panels import PanelComparison
 from venire.reliability.top_order import LEAST_TOPICS, TOO_FEW_TOPICS, TopOrder
-from venire.reliability.uncertain_grades import SURE, UncertainGrades
+from venire.reliability.uncertain_grades import UncertainGrades
 from venire.reliability.unjudged import Unjudged
 from venire.tables.schema import express
 

@@ -8,9 +8,13 @@ from typing import Any
 import polars as pl
 
 from venire.aggregation.check.calibration import build_reliability_diagram
+from venire.aggregation.decision import Decision
 from venire.aggregation.posterior import Posterior
 from venire.report.page import Page, plain
 from venire.tables.qrels import Qrels
+
+MOST_ROWS = 20
+"""Annotators, or pairs of them, that the decision shows."""
 
 
 def models_page(rows: Sequence[Mapping[str, Any]], notes: Sequence[str], *, scored: bool) -> Page:
@@ -47,7 +51,7 @@ def posterior_page(
     scores: Mapping[str, Any] | None = None,
     notes: Sequence[str] | None = None,
     gold: Qrels | None = None,
-    decision: Sequence[str] = (),
+    decision: Decision | None = None,
 ) -> Page:
     """Return the page of one result, which begins with what to do.
 
@@ -60,9 +64,8 @@ def posterior_page(
         f"{int(posterior.items['judgments'].sum()):,} judgments by "
         f"{posterior.annotators.height:,} annotators; the fit {state}."
     )
-    if decision:
-        page.heading("What to do")
-        page.notes(decision)
+    if decision is not None:
+        _decision(page, decision)
     if scores:
         page.heading("Against known grades")
         page.table([dict(scores)], digits=4)
@@ -81,6 +84,24 @@ def posterior_page(
     )
     page.notes(posterior.notes if notes is None else notes)
     return page
+
+
+def _decision(page: Page, decision: Decision) -> None:
+    """Add what to do, with the evidence."""
+    page.heading("What to do")
+    page.notes([f"{step[0].upper()}{step[1:]}." for step in decision.steps])
+    if decision.spammers.height:
+        page.text("Annotators to exclude, with the 95% interval of their spamminess:")
+        page.table(decision.spammers.head(MOST_ROWS).to_dicts())
+    if decision.agreeing.height:
+        page.text("Pairs of annotators who agree more than the grades predict:")
+        page.table(decision.agreeing.head(MOST_ROWS).to_dicts())
+    if decision.to_judge.height:
+        page.text(
+            f"Pairs to judge again: {decision.to_judge.height:,}, in pairs_to_judge.csv; the least "
+            "certain first:"
+        )
+        page.table(decision.to_judge.head(10).to_dicts(), digits=2)
 
 
 def _grades(page: Page, posterior: Posterior) -> None:
@@ -154,7 +175,7 @@ def _splits(page: Page, posterior: Posterior) -> None:
         return
     page.heading("Where the members disagree")
     page.text(
-        "Judge these pairs again first. split is the sd of the members' means, in grades; "
+        "split is the sd of the members' means, in grades; "
         "furthest is the member that is furthest from the others."
     )
     columns = ["query_id", "doc_id", "judgments", "mean", "sd", "split", "furthest"]

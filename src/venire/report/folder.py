@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from venire.aggregation.decision import Decision
 from venire.aggregation.posterior import Posterior
 from venire.errors import BadSetting
 from venire.formats import write_frame
@@ -19,7 +20,9 @@ from venire.formats.source import write_bytes
 from venire.report.aggregation import models_page, posterior_page
 from venire.tables.qrels import Qrels
 
-TABLES = ("items", "annotators", "bounds", "difficulty", "confusion")
+TABLES = (
+    "items", "annotators", "bounds", "difficulty", "confusion", "agreeing_pairs", "pairs_to_judge",
+)  # fmt: skip
 
 
 def check_folder(folder: str | Path) -> None:
@@ -45,7 +48,7 @@ def write_posteriors(
     rows: Sequence[Mapping[str, Any]],
     notes: Sequence[str],
     gold: Qrels | None = None,
-    decision: Sequence[str] = (),
+    decision: Decision | None = None,
 ) -> None:
     """Write one result into a folder, or many into a folder each with a page over all.
 
@@ -57,7 +60,7 @@ def write_posteriors(
     notes : sequence of str
     gold : Qrels, optional
         Known grades that the rows are scored by.
-    decision : sequence of str
+    decision : Decision, optional
         What to do, with which the page of one result begins.
     """
     scored = gold is not None
@@ -94,13 +97,14 @@ def write_posterior(
     scores: Mapping[str, Any] | None = None,
     notes: Sequence[str] | None = None,
     gold: Qrels | None = None,
-    decision: Sequence[str] = (),
+    decision: Decision | None = None,
 ) -> list[Path]:
     """Write a posterior into a folder; return the files.
 
-    ``items``, ``annotators``, ``difficulty`` (if the model has it), ``bounds`` and
-    ``confusion`` as .parquet and .csv, ``posterior.json`` with settings, seed and version,
-    ``report.html``. Tables of an earlier result that this result does not have are removed.
+    ``items``, ``annotators``, ``difficulty`` (if the model has it), ``bounds``, ``confusion``
+    and, of a decision, ``agreeing_pairs`` and ``pairs_to_judge`` as .parquet and .csv,
+    ``posterior.json`` with settings, seed and version, ``report.html``. Tables of an earlier
+    result that this result does not have are removed.
     """
     target = Path(folder)
     all_notes = list(posterior.notes if notes is None else notes)
@@ -113,6 +117,10 @@ def write_posterior(
         tables["difficulty"] = posterior.difficulty
     if posterior.confusion is not None:
         tables["confusion"] = build_confusion_frame(posterior)
+    if decision is not None and decision.agreeing.height:
+        tables["agreeing_pairs"] = decision.agreeing
+    if decision is not None and decision.to_judge.height:
+        tables["pairs_to_judge"] = decision.to_judge
     for name in set(TABLES) - set(tables):
         for ending in ("parquet", "csv"):
             (target / f"{name}.{ending}").unlink(missing_ok=True)

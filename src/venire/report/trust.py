@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import polars as pl
 from venire.reliability.favour_power import SEEN
 from venire.reliability.favour_verdict import name_runs
 from venire.reliability.judge_audit import Audit
-from venire.reliability.panels import PanelComparison
 from venire.reliability.summary import Trust
 from venire.reliability.uncertain_grades import UncertainGrades
 from venire.reliability.verdict import AMBER, GREEN, NOT_CHECKED, RED
@@ -113,7 +112,7 @@ def trust_page(result: Trust) -> Page:
             "swapped pairs of runs that the topics of the qrels tell apart. by chance: swaps "
             "between two equal panels. A panel with few topics is seldom found to differ."
         )
-        page.table([_describe_panel(comparison) for comparison in result.panels])
+        page.table([describe_panel(comparison.row) for comparison in result.panels])
     if result.audits:
         _audits(page, result.audits)
     if result.uncertain is not None:
@@ -153,27 +152,30 @@ def _add_decision(page: Page, result: Trust) -> None:
 
 def _add_scores(page: Page, result: Trust) -> None:
     """Add the runs by score, and how many others each is clearly better than."""
-    worse = result.told_apart.count_worse()
-    measure = str(result.leave_one_out.measure)
-    copies = dict(result.told_apart.copies)
     page.heading("The order, and what is certain of it")
     page.text(
         "Clearly better than: number of different runs that are worse by more than chance "
         "explains. Runs that score alike on every topic count once. Close to the first: the run "
         "is not clearly below a group of first runs, so the verdict rests on it."
     )
+    page.table(describe_order(result), digits=4, most=MOST_ROWS)
+
+
+def describe_order(result: Trust) -> list[dict[str, Any]]:
+    """Return the runs by score, each with the number of runs that it is clearly better than."""
+    worse = result.told_apart.count_worse()
+    measure = str(result.leave_one_out.measure)
+    copies = dict(result.told_apart.copies)
     frame = result.scores.frame.sort(measure, "run_id", descending=[True, False])
-    rows = []
-    for run, score in frame.select("run_id", measure).iter_rows():
-        rows.append(
-            {
-                "run_id": run,
-                measure: score,
-                "clearly better than": worse.get(run, f"scores like {copies.get(run)}"),
-                "close to the first": copies.get(run, run) in result.top_order.top,
-            }
-        )
-    page.table(rows, digits=4, most=MOST_ROWS)
+    return [
+        {
+            "run_id": run,
+            measure: score,
+            "clearly better than": str(worse.get(run, f"scores like {copies.get(run)}")),
+            "close to the first": copies.get(run, run) in result.top_order.top,
+        }
+        for run, score in frame.select("run_id", measure).iter_rows()
+    ]
 
 
 def _depths(page: Page, result: Trust) -> None:
@@ -245,8 +247,8 @@ def _substitution_rows(result: Trust) -> list[dict[str, Any]]:
     return [substitution.row for substitution in result.substitutions]
 
 
-def _describe_panel(comparison: PanelComparison) -> dict[str, Any]:
-    row = comparison.row
+def describe_panel(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of a panel that decide, by their headings."""
     columns = {
         "panel": "panel", "p": "p_corrected", "told apart": "told_apart_swapped",
         "swapped": "systems_swapped", "by chance": "chance_swapped", "at most": "chance_swapped_95",
@@ -254,7 +256,7 @@ def _describe_panel(comparison: PanelComparison) -> dict[str, Any]:
         "leniency": "leniency",
     }  # fmt: skip
     shown = {name: row[column] for name, column in columns.items()}
-    return shown | {"not tested": comparison.reason or ""}
+    return shown | {"not tested": row["reason"] or ""}
 
 
 def _favour_tables(audits: Sequence[Audit]) -> dict[str, pl.DataFrame]:

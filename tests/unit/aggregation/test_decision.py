@@ -56,7 +56,7 @@ def test_colluders_are_named_and_the_committee_marks_its_intervals():
         scale=judgments.scale,
     )
     result = venire.aggregate(copied, settings={"members": "binary,mean"})
-    note = next(note for note in result.notes if note.startswith("agree more"))
+    note = next(note for note in result.notes if "agree more than" in note)
     assert "copy and w7 (100% of" in note
     assert WIDTHS in result.notes
     assert not result.frame["calibrated"].any()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
+import polars as pl
 from sqlalchemy.orm import Session
 
-from venire.aggregation.decision import describe_decision
+from venire.aggregation.decision import UNSEEN, add_spam_interval, decide
 from venire.aggregation.registry import DEFAULT, build
 from venire.progress import Progress
 from venire.report.folder import build_confusion_frame
@@ -19,7 +20,7 @@ from venire.settings import setting
 
 
 class AggregateResult(TypedDict):
-    """Facts of the fit; the grades themselves are the part items.parquet."""
+    """Facts of the fit, and what to do; the grades themselves are the part items.parquet."""
 
     model: str
     settings: dict[str, Any]
@@ -27,6 +28,7 @@ class AggregateResult(TypedDict):
     version: str
     converged: bool | None
     scale: dict[str, Any]
+    decision: list[str]
     rows: list[dict[str, Any]]
     notes: list[str]
 
@@ -52,8 +54,8 @@ class AggregateJob(JobKind):
     def run(self, work: Work, progress: Progress) -> AggregateResult:
         """Fit the model.
 
-        Saves the tables ``items``, ``annotators`` and ``bounds`` and, if the model has them,
-        ``confusion`` and ``difficulty``.
+        Saves the tables ``items``, ``annotators``, ``bounds``, ``agreeing_pairs`` and
+        ``pairs_to_judge`` and, if the model has them, ``confusion`` and ``difficulty``.
         """
         model = build(self.model, dict(self.settings))
         table = work.read_judgments(self.campaign, gold=self.use_gold)
@@ -62,10 +64,13 @@ class AggregateJob(JobKind):
             with work.store.reading() as session:
                 known = read_gold_grades(session, work.study_id)
         posterior = model.fit(table, gold=known, seed=self.seed, progress=progress)
+        decision = decide(table, posterior)
         tables = {
             "items": posterior.frame,
-            "annotators": posterior.annotators,
+            "annotators": _mark_annotators(posterior.annotators),
             "bounds": posterior.bounds,
+            "agreeing_pairs": decision.agreeing,
+            "pairs_to_judge": decision.to_judge,
         }
         if posterior.difficulty is not None:
             tables["difficulty"] = posterior.difficulty
@@ -80,6 +85,7 @@ class AggregateJob(JobKind):
             "version": posterior.version,
             "converged": posterior.converged,
             "scale": {"values": posterior.scale.values, "names": posterior.scale.names},
+            "decision": list(decision.steps),
             "rows": [
                 {
                     "judgments": len(table),
@@ -89,8 +95,15 @@ class AggregateJob(JobKind):
                 }
             ],
             "notes": [
-                *describe_decision(table, posterior),
                 *table.notes,
                 *(note for note in posterior.notes if note not in table.notes),
             ],
         }
+
+
+def _mark_annotators(annotators: pl.DataFrame) -> pl.DataFrame:
+    """Return annotators with the interval of their spamminess, and whether to exclude each."""
+    frame = add_spam_interval(annotators)
+    if "spamminess_low" not in frame.columns:
+        return frame
+    return frame.with_columns((pl.col("spamminess_low") > UNSEEN).alias("exclude"))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, TypedDict
 
+import polars as pl
 from sqlalchemy.orm import Session
 
 from venire.measures import parse
 from venire.progress import Event, Progress
 from venire.reliability.summary import assess_ranking
-from venire.report.trust import trust_page
+from venire.report.trust import describe_order, trust_page
 from venire.server.jobs.kinds import JobKind
 from venire.server.jobs.setting_rules import (
     GRADES_SOURCE,
@@ -28,8 +29,9 @@ from venire.settings import setting
 
 
 class TrustResult(TypedDict):
-    """One row per risk."""
+    """The decision, and one row per risk."""
 
+    decision: dict[str, Any]
     rows: list[dict[str, Any]]
     notes: list[str]
     settings: dict[str, Any]
@@ -58,7 +60,11 @@ class TrustJob(JobKind):
         parse(self.measure)
 
     def run(self, work: Work, progress: Progress) -> TrustResult:
-        """Check the risks; saves the report and the table ``leave_one_out``."""
+        """Check the risks.
+
+        Saves the report, the tables ``order``, ``leave_one_out`` and ``pairs_to_judge`` and, if
+        annotators are compared, ``panels``.
+        """
         progress(Event("reading runs, grades and judgments", 0, 2))
         with work.store.reading() as session:
             qrels = read_grades(session, work.study_id, self.grades)
@@ -74,10 +80,16 @@ class TrustJob(JobKind):
             permutations=self.permutations,
             seed=self.seed,
         )
+        work.save_table("order", pl.DataFrame(describe_order(summary), infer_schema_length=None))
         work.save_table("leave_one_out", summary.leave_one_out.frame)
+        work.save_table("pairs_to_judge", summary.to_judge)
+        if summary.panels:
+            panels = [comparison.row for comparison in summary.panels]
+            work.save_table("panels", pl.DataFrame(panels, infer_schema_length=None))
         page = trust_page(summary)
         work.save_page(page.render(f"Venire {summary.version}, seed {summary.seed}"))
         return {
+            "decision": asdict(summary.decision),
             "rows": summary.rows,
             "notes": list(summary.notes),
             "settings": self.to_dict(),

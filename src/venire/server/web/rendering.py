@@ -122,6 +122,8 @@ def _split_name(name: str) -> str:
 
 
 _HEADINGS = {
+    "annotator_a": "Annotator",
+    "annotator_b": "Other annotator",
     "annotator_id": "Annotator",
     "doc_id": "Document",
     "fleiss_kappa": "Fleiss' kappa",
@@ -135,6 +137,7 @@ _HEADINGS = {
     "relative_sd": "Relative SD",
     "run_id": "Run",
     "sd": "SD",
+    "shared": "Shared pairs",
     "split": "Model disagreement",
     "tau_ap": "Tau AP",
     "told_apart_by": "Distinguished by",

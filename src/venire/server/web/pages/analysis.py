@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, HTMLResponse
 from venire import plugins
 from venire.aggregation.registry import DEFAULT
 from venire.formats.parquet import read_parquet
+from venire.report.trust import describe_panel
 from venire.server.jobs.kinds import find_rules
 from venire.server.jobs.parts import list_parts, read_part
 from venire.server.jobs.queue import list_jobs
@@ -115,6 +116,12 @@ def read_table(session: Session, job: Job | None, name: str) -> pl.DataFrame | N
     return read_parquet(read_part(session, job.id, f"{name}.parquet"))
 
 
+def read_rows(session: Session, job: Job | None, name: str) -> list[dict[str, Any]]:
+    """Return the rows of a table that a job has saved; none where it has not."""
+    frame = read_table(session, job, name)
+    return [] if frame is None else frame.to_dicts()
+
+
 def read_names(session: Session, study_id: str) -> dict[str, str]:
     """Return the name of each member of a study, by their id."""
     return {row["user_id"]: row["name"] for row in members.list_members(session, study_id)}
@@ -186,6 +193,9 @@ def _read_aggregate(session: Session, job: Job) -> dict[str, Any]:
         return {}
     uncertain = items.sort("sd", descending=True, nulls_last=True) if "sd" in items else items
     return {
+        "excluded": list_excluded(people),
+        "agreeing": read_rows(session, job, "agreeing_pairs"),
+        "to_judge": read_rows(session, job, "pairs_to_judge"),
         "items": uncertain.head(MAX_ROWS).to_dicts(),
         "total": items.height,
         "people": [] if people is None else people.to_dicts(),
@@ -194,6 +204,15 @@ def _read_aggregate(session: Session, job: Job) -> dict[str, Any]:
         if "sd" in items
         else None,
     }
+
+
+def list_excluded(annotators: pl.DataFrame | None) -> list[dict[str, Any]]:
+    """Return the annotators that a model excludes, with the interval of their spamminess."""
+    if annotators is None or "exclude" not in annotators.columns:
+        return []
+    columns = ["annotator_id", "judgments", "spamminess", "spamminess_low", "spamminess_high"]
+    excluded = annotators.filter("exclude").sort("spamminess_low", descending=True)
+    return excluded.select(columns).to_dicts()
 
 
 def _read_evaluate(session: Session, job: Job) -> dict[str, Any]:
@@ -205,7 +224,14 @@ def _read_trust(session: Session, job: Job) -> dict[str, Any]:
     left_out = read_table(session, job, "leave_one_out")
     if left_out is None:
         return {}
-    return {"left": left_out.to_dicts(), "chart": charts.draw_left_out_runs(left_out)}
+    panels = read_rows(session, job, "panels")
+    return {
+        "order": read_rows(session, job, "order"),
+        "panels": [describe_panel(row) for row in panels],
+        "to_judge": read_rows(session, job, "pairs_to_judge"),
+        "left": left_out.to_dicts(),
+        "chart": charts.draw_left_out_runs(left_out),
+    }
 
 
 _READERS = {
@@ -216,7 +242,16 @@ _READERS = {
 }
 _EMPTY: dict[str, dict[str, Any]] = {
     "agreement": {"chart": None, "topics": [], "grades": [], "annotators": []},
-    "aggregate": {"chart": None, "items": [], "total": 0, "people": [], "bounds": []},
+    "aggregate": {
+        "chart": None,
+        "items": [],
+        "total": 0,
+        "people": [],
+        "bounds": [],
+        "excluded": [],
+        "agreeing": [],
+        "to_judge": [],
+    },
     "evaluate": {"chart": None, "scores": []},
-    "trust": {"chart": None, "left": []},
+    "trust": {"chart": None, "left": [], "order": [], "panels": [], "to_judge": []},
 }
