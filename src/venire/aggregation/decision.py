@@ -186,13 +186,13 @@ def describe_agreeing_pairs(pairs: pl.DataFrame) -> tuple[str, ...]:
 
 
 def describe_unsure_pairs(pairs: pl.DataFrame, items: int) -> tuple[str, ...]:
-    """Return the sentence that names the pairs to judge again first."""
+    """Return the sentence that names the first pairs to judge again."""
     if pairs.is_empty():
         return ()
     parts = [f"{query}/{doc}" for query, doc in pairs.head(NAMED).select(PAIR).iter_rows()]
     return (
-        f"judge again the {pairs.height:,} of {express(items, 'pair')} with no grade of "
-        f"probability {SURE}, first {', '.join(parts)}",
+        f"judge again first {', '.join(parts)}, the least certain ({pairs.height:,} of "
+        f"{express(items, 'pair')} have no grade of probability {SURE})",
     )
 
 
