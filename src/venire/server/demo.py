@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import socket
 import threading
@@ -11,8 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
+from urllib.request import HTTPCookieProcessor, OpenerDirector, Request, build_opener
 
-import httpx2
 import polars as pl
 import uvicorn
 from sqlalchemy import select
@@ -155,39 +157,37 @@ def _judge_all(
     rng = random.Random(seed)
     truth = {(query, doc): int(grade) for query, doc, grade in collection.truth.frame.iter_rows()}
     names = [f"{kind}-{place + 1}" for kind, count in PEOPLE.items() for place in range(count)]
-    clients = {
-        name: httpx2.Client(base_url=address, timeout=60, follow_redirects=True) for name in names
-    }
-    try:
-        for name, client in clients.items():
-            client.get(f"/c/{secret}", params={"workerId": name}).raise_for_status()
-        at_work = list(names)
-        done = 0
-        while at_work:
-            rng.shuffle(at_work)
-            for name in list(at_work):
-                answer = _post(clients[name], f"/judge/{campaign_id}/next", {})
-                if answer["state"] == "batch":
-                    _judge(store, clients[name], answer["batch"], name, truth, rng)
-                    done += 1
-                    progress(Event("a campaign over HTTP", done, None, f"{done} batches"))
-                else:
-                    at_work.remove(name)
-    finally:
-        for client in clients.values():
-            client.close()
+    # One browser per worker: each keeps its own cookies.
+    browsers = {name: build_opener(HTTPCookieProcessor()) for name in names}
+    for name, browser in browsers.items():
+        browser.open(f"{address}/c/{secret}?workerId={quote(name)}", timeout=60).close()
+    at_work = list(names)
+    done = 0
+    while at_work:
+        rng.shuffle(at_work)
+        for name in list(at_work):
+            answer = _post(browsers[name], f"{address}/judge/{campaign_id}/next", {})
+            if answer["state"] == "batch":
+                _judge(store, browsers[name], address, answer["batch"], name, truth, rng)
+                done += 1
+                progress(Event("a campaign over HTTP", done, None, f"{done} batches"))
+            else:
+                at_work.remove(name)
 
 
-def _post(client: httpx2.Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    answer = client.post(path, json=body)
-    answer.raise_for_status()
-    values: dict[str, Any] = answer.json()
+def _post(browser: OpenerDirector, url: str, body: dict[str, Any]) -> dict[str, Any]:
+    request = Request(  # the address is that of the demo's own server
+        url, json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    with browser.open(request, timeout=60) as answer:
+        values: dict[str, Any] = json.load(answer)
     return values
 
 
 def _judge(
     store: Store,
-    client: httpx2.Client,
+    browser: OpenerDirector,
+    address: str,
     batch: dict[str, Any],
     name: str,
     truth: dict[tuple[str, str], int],
@@ -220,7 +220,7 @@ def _judge(
             }
         )
     events.append({"id": str(uuid.UUID(int=rng.getrandbits(128), version=4)), "kind": "finish"})
-    _post(client, f"/judge/batches/{batch['batch']}/events", {"events": events})
+    _post(browser, f"{address}/judge/batches/{batch['batch']}/events", {"events": events})
 
 
 def _by_type(store: Store, campaign_id: str) -> list[dict[str, Any]]:
