@@ -171,6 +171,10 @@ def test_what_a_form_offers_first_runs(world, address, page, kind):
 def test_the_decision_comes_first_and_its_tables_are_downloaded(world, address, page, kind):
     page.goto(f"{address}{world.here}/{kind}")
     headings = page.locator(".main-part h2").all_inner_texts()
+    page.set_viewport_size({"width": 390, "height": 800})
+    first, form = page.locator(".main-part"), page.locator(".beside > form")
+    assert first.bounding_box()["y"] < form.bounding_box()["y"]
+    page.set_viewport_size({"width": 1280, "height": 800})
     assert headings[0] in ("What to do", "Can this order be trusted?")
     links = page.locator("main a[download]")
     assert links.count()

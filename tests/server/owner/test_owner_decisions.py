@@ -104,6 +104,7 @@ def test_annotators_to_exclude_are_marked_with_the_evidence(world, ada, done):
         assert "0.91" in text
         assert "0.77" in text
         assert "0.640" in text
+        assert "spamminess SD" not in text
         assert f">{ben}<" not in text
     text = ada.get(f"{world.here}/annotators", headers=HTML).text
     assert text.count("Exclude</span>") == 1

@@ -156,7 +156,13 @@ def test_the_crowd_page_shows_what_each_job_found(world, ada, crowd):
             "pool depth 10, judgments per pair 3, documents per batch 10, gold per batch 2" in text
         )
         designs = text[text.index('aria-label="Designs"') :].partition("</table>")[0]
-        row = crowd["forecast"]["result"]["rows"][0]
+        forecast = crowd["forecast"]["result"]
+        row = forecast["rows"][0]
+        # What to take is said once, before the table.
+        assert text.count(forecast["summary"]) == 1
+        assert text.index(forecast["summary"]) < text.index('aria-label="Designs"')
+        assert "Tau low</th>" not in designs
+        assert "Qrels expert rank" in text
         assert f'data-value="{row["pairs"]}">{row["pairs"]}<' in designs
         assert f">{row['judgments']:,.0f}<" in designs
         assert ".000<" not in designs.partition("Tau")[0]

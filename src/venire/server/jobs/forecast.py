@@ -26,8 +26,12 @@ DESIGN_SETTINGS = tuple(field.name for field in fields(Design))
 
 
 class ForecastResult(TypedDict):
-    """One row per design: its cost, and the quality of its grades."""
+    """One row per design: its cost, and the quality of its grades.
 
+    ``summary`` is the sentence on the design to take.
+    """
+
+    summary: str
     rows: list[dict[str, Any]]
     notes: list[str]
     settings: dict[str, Any]
@@ -125,6 +129,7 @@ class ForecastJob(JobKind):
         page = forecast_page(outcome)
         work.save_page(page.render(f"Venire {outcome.version}, seed {outcome.seed}"))
         return {
+            "summary": outcome.summary,
             "rows": outcome.rows,
             "notes": [*outcome.advice, *outcome.notes],
             "settings": self.to_dict(),

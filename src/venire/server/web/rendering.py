@@ -139,7 +139,10 @@ _HEADINGS = {
     "sd": "SD",
     "shared": "Shared pairs",
     "split": "Model disagreement",
+    "mode": "Most probable grade",
     "tau_ap": "Tau AP",
+    "tau_inf": "Tau, endless judgments",
+    "tau_rep": "Tau, another crowd",
     "told_apart_by": "Distinguished by",
 }
 
@@ -153,9 +156,8 @@ def format_heading(name: str) -> str:
     ['Topic', 'Tau low', 'nDCG@10', 'P(Relevant)']
     """
     text = _HEADINGS.get(str(name)) or _split_name(name).removesuffix(" sd")
-    if str(name) not in _HEADINGS and str(name).endswith("_sd"):
-        text += " SD"
-    return format_sentence(text) if text == text.lower() else text
+    text = format_sentence(text) if text == text.lower() else text
+    return f"{text} SD" if str(name) not in _HEADINGS and str(name).endswith("_sd") else text
 
 
 def format_sentence(text: str, names: Sequence[str] = ()) -> str:

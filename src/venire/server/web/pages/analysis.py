@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, HTMLResponse
 from venire import plugins
 from venire.aggregation.registry import DEFAULT
 from venire.formats.parquet import read_parquet
+from venire.report.annotators_needed import join_intervals
 from venire.report.trust import describe_panel
 from venire.server.jobs.kinds import find_rules
 from venire.server.jobs.parts import list_parts, read_part
@@ -191,19 +192,29 @@ def _read_aggregate(session: Session, job: Job) -> dict[str, Any]:
     bounds = read_table(session, job, "bounds")
     if items is None:
         return {}
+    first = ["query_id", "doc_id", "judgments", "mode"]
     uncertain = items.sort("sd", descending=True, nulls_last=True) if "sd" in items else items
     return {
         "excluded": list_excluded(people),
         "agreeing": read_rows(session, job, "agreeing_pairs"),
         "to_judge": read_rows(session, job, "pairs_to_judge"),
-        "items": uncertain.head(MAX_ROWS).to_dicts(),
+        "items": uncertain.select(first, pl.exclude(first)).head(MAX_ROWS).to_dicts(),
         "total": items.height,
-        "people": [] if people is None else people.to_dicts(),
+        "people": [] if people is None else _shorten_annotators(people),
         "bounds": [] if bounds is None else bounds.tail(MAX_ROWS).to_dicts(),
         "chart": charts.draw_uncertainty(items["sd"].drop_nulls().to_list())
         if "sd" in items
         else None,
     }
+
+
+def _shorten_annotators(annotators: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the estimates of each annotator, an interval in one column with its estimate.
+
+    The standard deviations of the other estimates are in the table to download.
+    """
+    names = [name for name in annotators.columns if not name.endswith("_sd")]
+    return join_intervals(annotators.select(names).to_dicts())
 
 
 def list_excluded(annotators: pl.DataFrame | None) -> list[dict[str, Any]]:

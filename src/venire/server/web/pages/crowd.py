@@ -39,8 +39,8 @@ from venire.simulation.campaigns.settled_grades import RULES
 
 router = APIRouter(include_in_schema=False)
 Row = dict[str, Any]
-COSTS = ("pairs", "judgments", "money", "work_hours", "tau", "tau_low", "tau_high", "kappa",
-         "error", "rejected", "spam_rejected", "others_rejected", "given_up")  # fmt: skip
+COSTS = ("pairs", "judgments", "money", "work_hours", "tau", "kappa", "error", "rejected",
+         "spam_rejected", "others_rejected", "given_up")  # fmt: skip
 DIGITS = {"pairs": 0, "judgments": 0, "money": 2, "work_hours": 2, "given_up": 1}
 DESIGN_LABELS = {
     "depth": "Pool depth",
@@ -189,7 +189,7 @@ def _label_columns(row: Row, labels: Mapping[str, str]) -> Row:
     named = dict(row)
     for group, label in labels.items():
         named = {
-            label + name[len(group) :] if name in (group, f"{group}_rank") else name: value
+            label + name[len(group) :] if name in (group, f"{group} rank") else name: value
             for name, value in named.items()
         }
     return named
@@ -230,7 +230,7 @@ def _read_next_best(session: Session, job: Job) -> Row:
 def _read_forecast(_session: Session, job: Job) -> Row:
     result = job.result or {}
     # Forecasts of earlier versions lack some columns, and call the work hours "hours".
-    empty = dict.fromkeys(COSTS)
+    empty = dict.fromkeys((*COSTS, "tau_low", "tau_high"))
     designs = [{**empty, "work_hours": row.get("hours"), **row} for row in result["rows"]]
     varied = [name for name in DESIGN_SETTINGS if len({row[name] for row in designs}) > 1]
     fixed = [name for name in DESIGN_SETTINGS if name not in varied]
