@@ -61,11 +61,11 @@ def add_run(runs, name, documents):
     return pl.concat([runs, new.select(runs.columns)])
 
 
-def make_lights(qrels, runs, labels, posterior):
+def make_lights(qrels, runs, labels, posterior, measure="nDCG@10", **options):
+    options = {"draws": 30, "permutations": 40, "posterior": posterior} | options
     result = assess_ranking(
-        qrels, Runs.of(runs), "nDCG@10", judgments=Judgments.of(labels, scale="0,1,2"),
-        posterior=posterior, draws=30, permutations=40,
-    )  # fmt: skip
+        qrels, Runs.of(runs), measure, judgments=Judgments.of(labels, scale="0,1,2"), **options
+    )
     return {risk.name: risk.light for risk in result.risks}
 
 
@@ -101,3 +101,15 @@ def test_the_lights_stay(seed, change):
         labels = labels.sample(fraction=1.0, shuffle=True, seed=seed)
         qrels = Qrels(qrels.frame.sample(fraction=1.0, shuffle=True, seed=seed))
     assert make_lights(qrels, runs, labels, posterior) == before
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_light_of_a_judge_does_not_depend_on_other_options(seed):
+    (qrels, runs, labels, _), before = load_world(seed)
+    groups = {"s0": "a", "s1": "a"}
+    after = make_lights(qrels, runs, labels, None, "AP", depth=5, groups=groups)
+    assert after["judge favours a system"] == before["judge favours a system"]
+    # Draws of grades change no light but their own.
+    fewer = make_lights(*load_world(seed)[0], draws=20)
+    del fewer["grades are uncertain"]
+    assert fewer.items() <= before.items()
