@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import JSON, DateTime, MetaData
+from sqlalchemy import DateTime, MetaData
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
+
+from venire.server.store.text import StoredJson, StoredString
 
 T = TypeVar("T")
 ROWS_PER_STATEMENT = 5_000
@@ -49,7 +51,12 @@ class Base(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {datetime: UtcTime, dict[str, Any]: JSON, list[Any]: JSON}  # noqa: RUF012
+    type_annotation_map = {  # noqa: RUF012
+        datetime: UtcTime,
+        str: StoredString,
+        dict[str, Any]: StoredJson,
+        list[Any]: StoredJson,
+    }
 
 
 def new_id() -> str:

@@ -6,10 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Text, UniqueConstraint, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from venire.server.store.base import Base, is_one_of, new_code, new_id, now
+from venire.server.store.text import StoredText
 
 FILLS = {
     "live": True,
@@ -146,7 +147,7 @@ class Batch(Base):
     state: Mapped[str] = mapped_column(default="open")
     valid: Mapped[bool | None]
     payment: Mapped[str] = mapped_column(default="open")
-    reason: Mapped[str] = mapped_column(Text, default="")
+    reason: Mapped[str] = mapped_column(StoredText, default="")
     reason_code: Mapped[str] = mapped_column(
         CheckConstraint(is_one_of("reason_code", BatchReason), name="reason_code"),
         default=BatchReason.NOT_REVIEWED,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, LargeBinary, Text, UniqueConstraint, false
+from sqlalchemy import CheckConstraint, ForeignKey, LargeBinary, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, deferred, mapped_column
 
 from venire.server.store.base import Base, is_one_of, new_id, now
+from venire.server.store.text import StoredText
 
 DOCUMENT_KINDS = ("text", "html", "entity", "image")
 FILE_KINDS = ("run", "qrels", "vectors")
@@ -21,7 +22,7 @@ class Study(Base):
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
     name: Mapped[str]
     settings: Mapped[dict[str, Any]]
-    instructions: Mapped[str] = mapped_column(Text, default="")
+    instructions: Mapped[str] = mapped_column(StoredText, default="")
     created_by: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
     created_at: Mapped[datetime] = mapped_column(default=now)
 
@@ -33,10 +34,10 @@ class Topic(Base):
     __table_args__ = (UniqueConstraint("study_id", "query_id"),)
     id: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
-    query_id: Mapped[str] = mapped_column(Text)
-    title: Mapped[str] = mapped_column(Text, default="")
-    description: Mapped[str] = mapped_column(Text, default="")
-    narrative: Mapped[str] = mapped_column(Text, default="")
+    query_id: Mapped[str] = mapped_column(StoredText)
+    title: Mapped[str] = mapped_column(StoredText, default="")
+    description: Mapped[str] = mapped_column(StoredText, default="")
+    narrative: Mapped[str] = mapped_column(StoredText, default="")
     position: Mapped[int] = mapped_column(default=0)
 
 
@@ -50,11 +51,11 @@ class Document(Base):
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
-    doc_id: Mapped[str] = mapped_column(Text)
+    doc_id: Mapped[str] = mapped_column(StoredText)
     kind: Mapped[str]
-    title: Mapped[str] = mapped_column(Text, default="")
-    body: Mapped[str | None] = deferred(mapped_column(Text))
-    media: Mapped[str | None] = mapped_column(Text)
+    title: Mapped[str] = mapped_column(StoredText, default="")
+    body: Mapped[str | None] = deferred(mapped_column(StoredText))
+    media: Mapped[str | None] = mapped_column(StoredText)
 
 
 class StudyFile(Base):
@@ -68,7 +69,7 @@ class StudyFile(Base):
     id: Mapped[str] = mapped_column(primary_key=True, default=new_id)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     kind: Mapped[str]
-    name: Mapped[str] = mapped_column(Text)
+    name: Mapped[str] = mapped_column(StoredText)
     content: Mapped[bytes] = deferred(mapped_column(LargeBinary))
     rows: Mapped[int]
     sha256: Mapped[str]
@@ -101,6 +102,6 @@ class Gold(Base):
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), unique=True)
     grade: Mapped[int]
-    note: Mapped[str] = mapped_column(Text, default="")
+    note: Mapped[str] = mapped_column(StoredText, default="")
     active: Mapped[bool] = mapped_column(default=True)
     practice: Mapped[bool] = mapped_column(default=False, server_default=false())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, Text, text
+from sqlalchemy import CheckConstraint, ForeignKey, Index, LargeBinary, text
 from sqlalchemy.orm import Mapped, deferred, mapped_column
 
 from venire.server.store.base import Base, is_one_of, new_id, now
+from venire.server.store.text import StoredText
 
 JOB_STATES = ("waiting", "running", "done", "failed", "stopped")
 
@@ -28,7 +29,7 @@ class Decision(Base):
     kind: Mapped[str]
     subject: Mapped[str]
     verdict: Mapped[str]
-    reason: Mapped[str] = mapped_column(Text, default="")
+    reason: Mapped[str] = mapped_column(StoredText, default="")
     facts: Mapped[dict[str, Any]]
     decided_by: Mapped[str | None] = mapped_column(ForeignKey("user.id"))
     decided_at: Mapped[datetime] = mapped_column(default=now)
@@ -66,7 +67,7 @@ class Job(Base):
     state: Mapped[str] = mapped_column(default="waiting")
     done: Mapped[int] = mapped_column(default=0)
     total: Mapped[int] = mapped_column(default=0)
-    message: Mapped[str] = mapped_column(Text, default="")
+    message: Mapped[str] = mapped_column(StoredText, default="")
     stop: Mapped[bool] = mapped_column(default=False)
     tries: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     result: Mapped[dict[str, Any] | None]

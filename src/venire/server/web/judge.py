@@ -23,8 +23,9 @@ from venire.server.store.base import now
 from venire.server.web.deps import AppStore, CurrentUser, ReadSession
 from venire.server.web.media import media_file
 from venire.server.web.rendering import render_page
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/judge", include_in_schema=False)
+router = APIRouter(route_class=Route, prefix="/judge", include_in_schema=False)
 
 
 @router.get("/{campaign_id}")

@@ -28,8 +28,9 @@ from venire.server.web.deps import (
     set_cookie,
 )
 from venire.server.web.rendering import render_page
+from venire.server.web.route import Route
 
-router = APIRouter()
+router = APIRouter(route_class=Route)
 
 
 @router.get("/sign-in", include_in_schema=False)

@@ -10,8 +10,9 @@ from starlette.responses import JSONResponse, Response
 from venire.server.studies import accounts
 from venire.server.web.api.forms import NewToken, PasswordChange, example
 from venire.server.web.deps import AppStore, CurrentUser, ReadSession, set_cookie
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api", tags=["account"])
+router = APIRouter(route_class=Route, prefix="/api", tags=["account"])
 
 
 @router.get("/tokens", responses=example([{"token_id": "t1", "name": "nightly"}]))

@@ -11,8 +11,9 @@ from venire.server.studies.history import read_history
 from venire.server.web.api.forms import Settlement, example
 from venire.server.web.api.studies import Limit, Offset
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api/studies/{study_id}", tags=["adjudication"])
+router = APIRouter(route_class=Route, prefix="/api/studies/{study_id}", tags=["adjudication"])
 Text = Annotated[str, Query(max_length=2000)]
 _ROW = {"query_id": "1", "doc_id": "184", "labels": {"0": 2, "2": 1}, "settled": None}
 

@@ -17,8 +17,9 @@ from venire.server.web.api.forms import (
     read_pool_settings,
 )
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api/studies/{study_id}", tags=["pool and campaigns"])
+router = APIRouter(route_class=Route, prefix="/api/studies/{study_id}", tags=["pool and campaigns"])
 _POOL = {"strategy": "depth", "pairs": 812, "topics": 20, "documents_per_topic": 40.6}
 _CAMPAIGN = {"campaign_id": "Jx2k", "name": "Wave 1", "wave": 1, "state": "draft"}
 

@@ -15,8 +15,9 @@ from venire.server.store.work import Job
 from venire.server.studies import campaigns, extra_judgments, forecasts
 from venire.server.web.api.forms import KeptForecast, MoreJudgments, example
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api/studies/{study_id}", tags=["crowd campaigns"])
+router = APIRouter(route_class=Route, prefix="/api/studies/{study_id}", tags=["crowd campaigns"])
 _COMPARISON = {"what": "judgments", "expected": 720.0, "so_far": 310}
 
 

@@ -17,8 +17,9 @@ from venire.server.studies import exports
 from venire.server.studies.collection_folder import read_folder
 from venire.server.web.api.forms import NewExport, example
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api/studies/{study_id}", tags=["exports"])
+router = APIRouter(route_class=Route, prefix="/api/studies/{study_id}", tags=["exports"])
 _EXPORT = {"export_id": "e1", "kinds": ["qrels", "raw-csv"], "made_at": "2026-01-05T09:30:00Z"}
 
 

@@ -18,8 +18,9 @@ from venire.server.store.work import Job
 from venire.server.web.api.forms import example
 from venire.server.web.api.job_forms import NewJob
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api/studies/{study_id}/jobs", tags=["jobs"])
+router = APIRouter(route_class=Route, prefix="/api/studies/{study_id}/jobs", tags=["jobs"])
 _JOB = {"job_id": "j1", "kind": "aggregate", "state": "running", "done": 120, "total": 1000}
 
 

@@ -20,8 +20,9 @@ from venire.server.web.api.forms import (
 )
 from venire.server.web.api.studies import Limit, Offset
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession, build_link
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api/studies/{study_id}", tags=["people"])
+router = APIRouter(route_class=Route, prefix="/api/studies/{study_id}", tags=["people"])
 
 
 @router.get("/members", responses=example([{"name": "Ben", "role": "annotator"}]))

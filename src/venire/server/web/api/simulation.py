@@ -13,8 +13,9 @@ from venire.server.web.api.forms import example, read_form
 from venire.server.web.api.job_forms import Simulation
 from venire.server.web.api.uploads import on_disk
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, ReadSession
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api/studies/{study_id}", tags=["simulation"])
+router = APIRouter(route_class=Route, prefix="/api/studies/{study_id}", tags=["simulation"])
 Name = Annotated[str, Query(max_length=300)]
 _PLAN = "24 settings x 3 annotator types x 20 queries x 3 repetitions, about 40 seconds"
 _REPORT = {"kind": "vectors", "name": "my-encoder", "rows": 1797, "added": 1, "notes": []}

@@ -20,8 +20,9 @@ from venire.server.web.api.forms import (
     read_form,
 )
 from venire.server.web.deps import AppStore, CurrentMember, CurrentOwner, CurrentUser, ReadSession
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api", tags=["studies"])
+router = APIRouter(route_class=Route, prefix="/api", tags=["studies"])
 Search = Annotated[str, Query(max_length=200)]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
 Limit = Annotated[int, Query(ge=1, le=1000)]

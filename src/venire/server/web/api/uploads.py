@@ -20,8 +20,9 @@ from venire.server.studies.studies import create_study
 from venire.server.studies.uploads import import_upload
 from venire.server.web.api.forms import example
 from venire.server.web.deps import AppStore, CurrentOwner, CurrentUser
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/api", tags=["uploads"])
+router = APIRouter(route_class=Route, prefix="/api", tags=["uploads"])
 _FOLDER = {"rows": [{"what": "topics.tsv", "read": 225, "left_out": 0, "reason": ""}]}
 _REPORT = {"kind": "topics", "rows": 225, "added": 225, "changed": 0, "unchanged": 0, "notes": []}
 

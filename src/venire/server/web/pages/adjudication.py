@@ -16,8 +16,9 @@ from venire.server.studies.studies import get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.media import media_file
 from venire.server.web.pages.common import study_page
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+router = APIRouter(route_class=Route, prefix="/studies/{study_id}", include_in_schema=False)
 Text = Annotated[str, Query(max_length=2000)]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1)]
 QUEUE = 50

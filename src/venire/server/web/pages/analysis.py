@@ -25,9 +25,10 @@ from venire.server.studies.studies import count_contents
 from venire.server.web.deps import CurrentMember, Member, ReadSession
 from venire.server.web.pages import charts
 from venire.server.web.pages.common import study_page
+from venire.server.web.route import Route
 from venire.settings import rules
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Route, include_in_schema=False)
 JobId = Annotated[str, Query(max_length=100)]
 MAX_ROWS = 200
 

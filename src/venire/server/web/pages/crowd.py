@@ -31,13 +31,14 @@ from venire.server.web.pages.analysis import (
     show_names,
 )
 from venire.server.web.pages.common import study_page
+from venire.server.web.route import Route
 from venire.settings import rules
 from venire.simulation.campaigns.annotators_needed import MEASURES
 from venire.simulation.campaigns.designs import Crowd, Design
 from venire.simulation.campaigns.recommended_design import advise_on_designs
 from venire.simulation.campaigns.settled_grades import RULES
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Route, include_in_schema=False)
 Row = dict[str, Any]
 COSTS = ("pairs", "judgments", "money", "work_hours", "tau", "kappa", "error", "rejected",
          "spam_rejected", "others_rejected", "given_up")  # fmt: skip

@@ -11,8 +11,9 @@ from venire.server.studies import documents, files, gold, listing, topics
 from venire.server.studies.studies import count_contents
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+router = APIRouter(route_class=Route, prefix="/studies/{study_id}", include_in_schema=False)
 PARTS = ("topics", "documents", "files", "gold")
 
 

@@ -10,8 +10,9 @@ from venire.server.studies.studies import count_contents
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.analysis import list_sources
 from venire.server.web.pages.common import study_page
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+router = APIRouter(route_class=Route, prefix="/studies/{study_id}", include_in_schema=False)
 
 
 @router.get("/export")

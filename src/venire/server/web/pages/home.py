@@ -8,8 +8,9 @@ from starlette.responses import HTMLResponse
 from venire.server.studies import accounts, studies
 from venire.server.web.deps import CurrentUser, ReadSession
 from venire.server.web.rendering import render_page
+from venire.server.web.route import Route
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter(route_class=Route, include_in_schema=False)
 
 
 @router.get("/studies")

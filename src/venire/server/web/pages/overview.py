@@ -8,8 +8,9 @@ from starlette.responses import HTMLResponse
 from venire.server.studies.overview import read_overview
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+router = APIRouter(route_class=Route, prefix="/studies/{study_id}", include_in_schema=False)
 
 
 @router.get("")

@@ -14,8 +14,9 @@ from venire.server.studies.annotators import list_annotators
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.analysis import read_names, read_rows, show_names
 from venire.server.web.pages.common import study_page
+from venire.server.web.route import Route
 
-router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+router = APIRouter(route_class=Route, prefix="/studies/{study_id}", include_in_schema=False)
 STATES = ("open", "accepted", "rejected", "undecided")
 
 

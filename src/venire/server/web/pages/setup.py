@@ -16,10 +16,11 @@ from venire.server.studies import campaigns, files, invitations, pools
 from venire.server.studies.studies import count_contents, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
+from venire.server.web.route import Route
 from venire.settings import Rule, Settings, rules
 from venire.simulation.grouping.explanations import spell_setting
 
-router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+router = APIRouter(route_class=Route, prefix="/studies/{study_id}", include_in_schema=False)
 
 WITHOUT_RUNS = {
     "qrels": "Qrels: all pairs of a qrels file",

@@ -22,6 +22,7 @@ from venire.server.studies.studies import count_contents, get_study
 from venire.server.web.deps import CurrentMember, ReadSession
 from venire.server.web.pages.common import study_page
 from venire.server.web.pages.grouping_charts import draw_time_and_recall, draw_time_saved
+from venire.server.web.route import Route
 from venire.simulation.grouping.annotators import (
     BOUNDS,
     TYPES,
@@ -33,7 +34,7 @@ from venire.simulation.grouping.annotators import (
 )
 from venire.simulation.grouping.explanations import explain_types, short, spell_setting
 
-router = APIRouter(prefix="/studies/{study_id}", include_in_schema=False)
+router = APIRouter(route_class=Route, prefix="/studies/{study_id}", include_in_schema=False)
 STEPS = (
     "Ground truth",
     "Simulated annotators",
