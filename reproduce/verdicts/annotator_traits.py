@@ -101,7 +101,7 @@ def run(quick: bool, seed: int) -> list[dict[str, Any]]:
             continue
         false: dict[str, list[tuple[int, int]]] = {}
         power: dict[str, list[tuple[int, int]]] = {}
-        simulations = 1 if quick else 4 if world.items > 1500 else 12
+        simulations = 1 if quick else 3 if world.items > 1500 else 8
         for simulation in range(simulations):
             rng = np.random.default_rng([seed, number, simulation])
             _count(world, rng, false, power)

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 
 from venire import Judgments, Qrels
@@ -17,6 +18,8 @@ from venire.aggregation.annotator_types.distinctive_traits import (
 from venire.aggregation.annotator_types.evidence import compute_evidence
 from venire.aggregation.annotator_types.grid import Types
 from venire.aggregation.annotator_types.model import AnnotatorTypes
+from venire.simulation.crowds.annotators import AnnotatorType, judge
+from venire.tables.scale import Scale
 
 
 def make_types(bias=(0.0,), reliability=(1.0,), names=("uniform",), spam=None, size=2):
@@ -149,3 +152,21 @@ def test_at_most_150_judgments_per_annotator_count():
     _, problem, state = prepare(labels)
     _, count = compute_evidence(problem, state)
     assert count.tolist() == [150, 150]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shares", [(0.25, 0.25, 0.25, 0.25), (0.64, 0.1, 0.15, 0.11)])
+def test_people_who_are_alike_are_like_most(shares):
+    """Stated: at most 5% of those like the middle are named; 240 people of six crowds."""
+    rng = np.random.default_rng(8)
+    texts = []
+    for seed in range(6):
+        grades = pl.DataFrame({
+            "query_id": [f"q{n % 20}" for n in range(600)],
+            "doc_id": [f"d{n}" for n in range(600)],
+            "relevance": rng.choice(4, 600, p=shares),
+        })  # fmt: skip
+        crowd = {f"w{n}": AnnotatorType("usual", sd=0.6, attention=0.95) for n in range(40)}
+        judgments = judge(grades, Scale.of(range(4)), crowd, overlap=5, seed=seed)
+        texts += AnnotatorTypes().fit(judgments).annotators["type"].to_list()
+    assert np.mean([text != "like most" for text in texts]) <= 0.05

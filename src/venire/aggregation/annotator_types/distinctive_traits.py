@@ -17,7 +17,7 @@ MIDDLE_PRIOR = 0.7
 """Prior probability that an annotator has the bias, the error or the scale of the middle."""
 JUDGMENTS = 300.0
 """n judgments count as n / (1 + n / JUDGMENTS): the grid of types is only near the truth."""
-ROUNDS = 2
+ROUNDS = 3
 """Times that items are placed and annotators compared: the places follow the annotators."""
 TRAITS = ("bias", "error", "scale", "reliability")
 
