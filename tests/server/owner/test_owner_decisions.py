@@ -86,6 +86,9 @@ def test_the_aggregate_page_begins_with_what_to_do(world, ada, done):
     places = [text.index(f"{step[1:]}.") for step in steps]
     places += [text.index("<h2>The fit</h2>"), text.index("<h2>Least certain pairs</h2>")]
     assert places == sorted(places)
+    pairs = text[text.index('aria-label="Pairs"') :].partition("</table>")[0]
+    assert pairs.index(">Topic<") < pairs.index(">Most probable grade<") < pairs.index(">Estimate<")
+    assert "/document?doc_id=d" in pairs
 
 
 def test_annotators_to_exclude_are_marked_with_the_evidence(world, ada, done):

@@ -199,7 +199,7 @@ def _read_aggregate(session: Session, job: Job) -> dict[str, Any]:
         "excluded": list_excluded(people),
         "agreeing": read_rows(session, job, "agreeing_pairs"),
         "to_judge": read_rows(session, job, "pairs_to_judge"),
-        "items": uncertain.select(first, pl.exclude(first)).head(MAX_ROWS).to_dicts(),
+        "items": uncertain.select(*first, pl.exclude(first)).head(MAX_ROWS).to_dicts(),
         "total": items.height,
         "people": [] if people is None else _shorten_annotators(people),
         "bounds": [] if bounds is None else bounds.tail(MAX_ROWS).to_dicts(),
