@@ -14,8 +14,9 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import polars as pl
 
@@ -95,10 +96,13 @@ def _refuse_remote_contexts(text: str, name: str) -> str:
         while unchecked:
             node = unchecked.pop()
             if isinstance(node, dict):
-                contexts = node.get("@context")
-                for context in contexts if isinstance(contexts, list) else [contexts]:
+                contexts = [node.get("@context")]
+                while contexts:
+                    context = contexts.pop()
                     if isinstance(context, str):
                         raise _remote_context(name, context)
+                    if isinstance(context, list):
+                        contexts += context
                 if "@import" in node:
                     raise _remote_context(name, node["@import"])
                 unchecked += node.values()
@@ -112,6 +116,10 @@ def _refuse_remote_contexts(text: str, name: str) -> str:
         raise BadLine(
             name, getattr(error, "lineno", None), f"is not valid JSON: {reason}"
         ) from None
+
+
+def _refuse_context(source: Any, *_: Any, **__: Any) -> NoReturn:
+    raise ValueError(f"it refers to the context {source}, which Venire does not download")
 
 
 def _remote_context(name: str, context: object) -> BadLine:
@@ -159,12 +167,15 @@ def _as_written(rdflib: Any) -> Iterator[None]:
     with _LOCK, warnings.catch_warnings():
         # rdflib itself uses names that it has deprecated.
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="rdflib")
-        before = rdflib.NORMALIZE_LITERALS, log.disabled
+        context: Any = import_module("rdflib.plugins.shared.jsonld.context")
+        before = rdflib.NORMALIZE_LITERALS, log.disabled, context.source_to_json
         rdflib.NORMALIZE_LITERALS, log.disabled = False, True
+        # Whatever a document says: there is nothing that could fetch or open a context.
+        context.source_to_json = _refuse_context
         try:
             yield
         finally:
-            rdflib.NORMALIZE_LITERALS, log.disabled = before
+            rdflib.NORMALIZE_LITERALS, log.disabled, context.source_to_json = before
 
 
 def _rdflib(text: str, syntax: str, name: str) -> list[Triple]:
