@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import bindparam, delete, or_, select, update
 from sqlalchemy.orm import Session
 
-from venire.errors import BadSetting, Conflict, NotAllowed, NotFound, UnknownName
+from venire.errors import BadSetting, Conflict, NotAllowed, NotFound, StoreError, UnknownName
 from venire.server.store.base import now
 from venire.server.store.people import SCOPES, Membership, PasswordReset, SignIn, Token, User
 
@@ -22,7 +25,14 @@ SIGN_IN_TIME = timedelta(days=14)
 RESET_TIME = timedelta(days=1)
 TOKEN_DAYS = 90
 """Days until a token expires."""
-MIN_PASSWORD_LENGTH = 10
+MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 10, 1000
+HASHES_AT_ONCE = 2
+"""Passwords that one process hashes at the same time."""
+TURN_SECONDS = 5.0
+"""Seconds that a sign-in waits for its turn."""
+BUSY = "sign-in-busy"
+"""Code of the error where too many wait to sign in."""
+_turns = threading.BoundedSemaphore(HASHES_AT_ONCE)
 _PASSWORD_LENGTH = (
     f"The password must have {MIN_PASSWORD_LENGTH} to 1,000 characters. Enter another password."
 )
@@ -40,10 +50,41 @@ def _get_hasher() -> PasswordHash:
     return PasswordHash.recommended()
 
 
+@contextmanager
+def _take_turn() -> Iterator[None]:
+    """Let few passwords be hashed at a time: each takes 64 MB.
+
+    Raises
+    ------
+    StoreError
+        Too many wait (code ``sign-in-busy``).
+    """
+    if not _turns.acquire(timeout=TURN_SECONDS):
+        raise StoreError(
+            "Too many people sign in at the moment. Try again in a few seconds.", code=BUSY
+        )
+    try:
+        yield
+    finally:
+        _turns.release()
+
+
+def _hash_password(password: str) -> str:
+    with _take_turn():
+        return _get_hasher().hash(password)
+
+
+def _is_password(password: str, known: str) -> bool:
+    if len(password) > MAX_PASSWORD_LENGTH:
+        return False
+    with _take_turn():
+        return _get_hasher().verify(password, known)
+
+
 @cache
 def _get_dummy_hash() -> str:
     """Return a hash to compare with if there is no such user, so that both cases take as long."""
-    return _get_hasher().hash(secrets.token_urlsafe(16))
+    return _hash_password(secrets.token_urlsafe(16))
 
 
 def create_user(
@@ -70,7 +111,7 @@ def create_user(
     user = User(
         name=name,
         login=login,
-        password_hash=_get_hasher().hash(password),
+        password_hash=_hash_password(password),
         may_create=may_create,
     )
     session.add(user)
@@ -96,7 +137,7 @@ def check_password(session: Session, login: str, password: str) -> User:
     """Return the user with that login and password; the error does not say which one is wrong."""
     user = session.scalar(select(User).where(User.login == login.strip().casefold()))
     known = user.password_hash if user is not None and user.password_hash else _get_dummy_hash()
-    if len(password) > 1000 or not _get_hasher().verify(password, known) or user is None:
+    if not _is_password(password, known) or user is None:
         raise NotAllowed("Wrong login or password. Try again.", sign_in=True)
     return user
 
@@ -113,7 +154,7 @@ def change_password(session: Session, user_id: str, old: str, new: str) -> None:
     """
     user = session.get(User, user_id)
     known = user.password_hash if user is not None and user.password_hash else _get_dummy_hash()
-    if len(old) > 1000 or not _get_hasher().verify(old, known) or user is None:
+    if not _is_password(old, known) or user is None:
         raise NotAllowed("The current password is wrong. Try again.")
     if not MIN_PASSWORD_LENGTH <= len(new) <= 1000:
         raise BadSetting(_PASSWORD_LENGTH)
@@ -122,7 +163,7 @@ def change_password(session: Session, user_id: str, old: str, new: str) -> None:
 
 def _set_password(session: Session, user: User, password: str) -> None:
     """Set a new password; sign out all browsers and revoke all tokens of the account."""
-    user.password_hash = _get_hasher().hash(password)
+    user.password_hash = _hash_password(password)
     session.execute(delete(SignIn).where(SignIn.user_id == user.id))
     session.execute(
         update(Token)

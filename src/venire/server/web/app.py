@@ -21,6 +21,7 @@ from venire.formats.source import folder_at
 from venire.server.jobs.worker import Worker
 from venire.server.store.schema import upgrade
 from venire.server.store.session import UNAVAILABLE, Store
+from venire.server.studies.accounts import BUSY
 from venire.server.studies.invitations import create_first_link
 from venire.server.web import api, judge, pages, sign_in
 from venire.server.web.guard import Guard
@@ -96,7 +97,7 @@ def create_app(
     app.state.address = address
     app.state.media = store.media = media
     app.state.exports = exports or media.parent / "exports"
-    app.state.tries = Tries()
+    app.state.tries = Tries(store)
     app.state.first = None if secret is None else f"/first/{secret}"
     app.add_middleware(Guard)
     app.mount("/static", StaticFiles(directory=WEB_FOLDER / "static"), name="static")
@@ -136,6 +137,10 @@ async def _answer_error(request: Request, error: Exception) -> Response:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 422)
     if not isinstance(error, VenireError):
         return _answer(request, status, str(error), "error")
+    if error.code == BUSY:
+        answer = _answer(request, 429, str(error), error.code)
+        answer.headers["Retry-After"] = "5"
+        return answer
     if error.code == UNAVAILABLE:
         _log.error("%s", error)
         answer = _answer(request, 503, _TRY_AGAIN, error.code)

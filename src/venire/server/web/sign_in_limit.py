@@ -1,17 +1,21 @@
-"""Limit wrong passwords per login and address."""
+"""Limit wrong passwords per login and address, for all processes of a server together."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 
 from fastapi import Request
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
 from starlette.exceptions import HTTPException
 
 from venire.errors import NotAllowed
+from venire.server.store.base import now
+from venire.server.store.people import PasswordTry
+from venire.server.store.session import Store
+from venire.server.studies.accounts import hash_secret
 
 SECONDS = 900
 """Wrong passwords are forgotten after so long."""
@@ -19,16 +23,14 @@ MOST = 10
 """Wrong passwords for one login from one address."""
 MOST_OF_ADDRESS = 100
 """Wrong passwords from one address, for whatever login."""
-_KEYS = 10_000
 
 
 class Tries:
-    """Wrong passwords of the last 15 minutes, in the memory of this process."""
+    """Wrong passwords of the last 15 minutes, in the database; addresses as hashes only."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime] = now) -> None:
+        self._store = store
         self._clock = clock
-        self._wrong: dict[tuple[str, ...], deque[float]] = {}
-        self._lock = threading.Lock()
 
     @contextmanager
     def count_try(self, request: Request, login: str) -> Iterator[None]:
@@ -42,43 +44,43 @@ class Tries:
             429, with the seconds until the next try.
         """
         address = request.client.host if request.client else ""
-        login_key, address_key = (address, login.strip().casefold()[:200]), (address,)
-        started = self._begin({login_key: MOST, address_key: MOST_OF_ADDRESS})
+        address_key = hash_secret(f"address {address}")
+        login_key = hash_secret(f"login {address} {login.strip().casefold()[:200]}")
+        limits = {login_key: MOST, address_key: MOST_OF_ADDRESS}
+        started = self._store.write(lambda session: self._begin(session, limits))
         try:
             yield
         except NotAllowed:
             raise
         except BaseException:
-            self._forget(login_key, started)
-            self._forget(address_key, started)
+            self._store.write(lambda session: _forget(session, started))
             raise
-        self._forget(address_key, started)
-        with self._lock:
-            self._wrong.pop(login_key, None)
+        self._store.write(lambda session: _forget(session, started, login_key))
 
-    def _begin(self, limits: dict[tuple[str, ...], int]) -> float:
-        with self._lock:
-            started = self._clock()
-            if len(self._wrong) > _KEYS:
-                fresh = {k: v for k, v in self._wrong.items() if v and v[-1] > started - SECONDS}
-                self._wrong = fresh
-            for key, most in limits.items():
-                times = self._wrong.setdefault(key, deque(maxlen=most))
-                while times and times[0] <= started - SECONDS:
-                    times.popleft()
-                if len(times) >= most:
-                    left = int(times[0] + SECONDS - started) + 1
-                    raise HTTPException(
-                        429,
-                        f"Too many wrong passwords. Try again in {-(-left // 60)} minutes.",
-                        {"Retry-After": str(left)},
-                    )
-            for key in limits:
-                self._wrong[key].append(started)
-            return started
+    def _begin(self, session: Session, limits: dict[str, int]) -> list[int]:
+        """Add a try of each key, and return their IDs; refuse where a key has too many."""
+        moment = self._clock()
+        oldest = moment - timedelta(seconds=SECONDS)
+        session.execute(delete(PasswordTry).where(PasswordTry.at <= oldest))
+        rows = [PasswordTry(key=key, at=moment) for key in limits]
+        session.add_all(rows)
+        session.flush()
+        for key, most in limits.items():
+            count, first = session.execute(
+                select(func.count(), func.min(PasswordTry.at)).where(PasswordTry.key == key)
+            ).one()
+            if count > most:
+                left = int((first + timedelta(seconds=SECONDS) - moment).total_seconds()) + 1
+                raise HTTPException(
+                    429,
+                    f"Too many wrong passwords. Try again in {-(-left // 60)} minutes.",
+                    {"Retry-After": str(left)},
+                )
+        return [row.id for row in rows]
 
-    def _forget(self, key: tuple[str, ...], started: float) -> None:
-        with self._lock:
-            times = self._wrong.get(key)
-            if times is not None and started in times:
-                times.remove(started)
+
+def _forget(session: Session, tries: list[int], key: str | None = None) -> None:
+    """Remove tries by their IDs, and all of a key."""
+    session.execute(delete(PasswordTry).where(PasswordTry.id.in_(tries)))
+    if key is not None:
+        session.execute(delete(PasswordTry).where(PasswordTry.key == key))
