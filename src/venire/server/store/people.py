@@ -66,10 +66,10 @@ class PasswordTry(Base):
     """A try of a password, not known to be right; ``key`` is the hash of what it counts for."""
 
     __tablename__ = "password_try"
-    __table_args__ = (Index("ix_password_try_key", "key", "at"),)
+    __table_args__ = (Index("ix_password_try_key", "key", "tried_at"),)
     id: Mapped[int] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(String(64))
-    at: Mapped[datetime]
+    tried_at: Mapped[datetime]
 
 
 class Token(Base):

@@ -61,13 +61,13 @@ class Tries:
         """Add a try of each key, and return their IDs; refuse where a key has too many."""
         moment = self._clock()
         oldest = moment - timedelta(seconds=SECONDS)
-        session.execute(delete(PasswordTry).where(PasswordTry.at <= oldest))
-        rows = [PasswordTry(key=key, at=moment) for key in limits]
+        session.execute(delete(PasswordTry).where(PasswordTry.tried_at <= oldest))
+        rows = [PasswordTry(key=key, tried_at=moment) for key in limits]
         session.add_all(rows)
         session.flush()
         for key, most in limits.items():
             count, first = session.execute(
-                select(func.count(), func.min(PasswordTry.at)).where(PasswordTry.key == key)
+                select(func.count(), func.min(PasswordTry.tried_at)).where(PasswordTry.key == key)
             ).one()
             if count > most:
                 left = int((first + timedelta(seconds=SECONDS) - moment).total_seconds()) + 1

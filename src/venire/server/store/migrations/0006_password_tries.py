@@ -17,7 +17,7 @@ def upgrade() -> None:
         "password_try",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("key", sa.String(64), nullable=False),
-        sa.Column("at", UtcTime(), nullable=False),
+        sa.Column("tried_at", UtcTime(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_password_try"),
     )
-    op.create_index("ix_password_try_key", "password_try", ["key", "at"])
+    op.create_index("ix_password_try_key", "password_try", ["key", "tried_at"])
