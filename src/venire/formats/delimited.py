@@ -13,6 +13,7 @@ import polars as pl
 
 from venire.errors import BadLine, DataError
 from venire.formats.file_format import TABLES, FileFormat, get_ending
+from venire.formats.formulas import unescape_formulas
 from venire.tables.schema import Source, express
 
 _DELIMITERS = "\t,;|"
@@ -54,6 +55,8 @@ def _records(
 def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
     """Read delimited text; blank lines and lines with only empty cells are skipped.
 
+    The apostrophe before a formula in a cell of CSV is left out, as a spreadsheet does.
+
     Raises
     ------
     BadLine
@@ -81,6 +84,9 @@ def read(data: bytes, name: str) -> tuple[pl.DataFrame, Source]:
         # A line with too few cells has an empty last cell; check widths only in that case.
         _check_widths(body, name, delimiter, len(header), before)
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null() | (pl.all() == "")))
+
+    if delimiter == ",":
+        frame = unescape_formulas(frame)
 
     def line_of(row: int) -> int:
         record = next(islice(_records(body, delimiter), row + 1, None), None)

@@ -13,6 +13,7 @@ from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
 from venire.errors import BadSetting
+from venire.formats.formulas import escape_formulas
 from venire.formats.study_settings import StudySettings
 from venire.server.store.base import ROWS_PER_STATEMENT
 from venire.server.store.judging import Batch, Campaign, Event, Judgment, Lease, NoLabel
@@ -218,7 +219,7 @@ def _encode_lines(frame: pl.DataFrame, ending: str) -> bytes:
     when = pl.col("judged_at").dt.strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
     buffer = io.BytesIO()
     if ending == ".csv":
-        frame.with_columns(when).write_csv(buffer, include_header=False)
+        escape_formulas(frame.with_columns(when)).write_csv(buffer, include_header=False)
     else:
         frame.with_columns(when).write_ndjson(buffer)
     return buffer.getvalue()

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from venire.formats.formulas import escape_formulas
 from venire.formats.parquet import read_parquet
 from venire.server.jobs import queue
 from venire.server.jobs.parts import list_parts, read_part
@@ -107,6 +108,8 @@ def download_part(
     if not name.endswith(".parquet") or file_format == "parquet":
         return _download(content, name, "application/octet-stream")
     frame = read_parquet(content)
+    if file_format == "csv":
+        frame = escape_formulas(frame)
     if file_format == "json":
         return Response(json.dumps(frame.to_dicts(), default=str), media_type="application/json")
     out = io.StringIO()
