@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
@@ -25,6 +26,8 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=()",
 }
+_log = logging.getLogger("venire.web")
+_FAULT = "Something went wrong on the server. Try again. If it happens again, tell the owner."
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 MOST_BYTES = 4_000_000
 MOST_UPLOAD = 2_000_000_000
@@ -52,7 +55,23 @@ class Guard:
             await JSONResponse({"error": refusal[1]}, refusal[0])(scope, receive, answer)
             return
         limit = _limit(scope)
-        await self.app(scope, _limit_body(receive, limit), answer)
+        has_begun = False
+
+        async def send_once(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await answer(message)
+
+        try:
+            await self.app(scope, _limit_body(receive, limit), send_once)
+        except Exception:
+            # Answered here, so that this page too has the headers.
+            _log.exception("%s %s", scope["method"], scope["path"])
+            if has_begun:
+                raise
+            await JSONResponse({"error": _FAULT, "code": "fault", "facts": {}}, 500)(
+                scope, receive, answer
+            )
 
 
 _UPLOAD = re.compile(r"/api/studies/(?:import|[^/]+/uploads/[^/]+)")
