@@ -81,7 +81,7 @@ def test_a_folder_holds_tables_settings_and_a_page(venire, judgments, tmp_path):
     )
     assert status == 0, err
     names = {path.name for path in folder.iterdir()}
-    tables = ("items", "annotators", "bounds", "difficulty", "confusion")
+    tables = ("items", "annotators", "bounds", "difficulty", "confusion", "pairs_to_judge")
     assert names == {f"{name}.{end}" for name in tables for end in ("csv", "parquet")} | {
         "posterior.json",
         "report.html",
