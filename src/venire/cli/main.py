@@ -73,7 +73,10 @@ def cli() -> None:
     """
 
 
-_FULL_OR_READ_ONLY = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
+_NOT_WRITABLE = (
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG,
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.EIO,
+)  # fmt: skip
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -99,7 +102,7 @@ def main(argv: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        if error.errno not in _FULL_OR_READ_ONLY:
+        if error.errno not in _NOT_WRITABLE:
             raise
         place = f"{error.filename}: " if error.filename else ""
         click.echo(f"venire: {place}{error.strerror}. Nothing was written there.", err=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from venire.errors import BadSetting
+from venire.errors import BadSetting, DataError
 
 
 @contextmanager
@@ -23,6 +23,8 @@ def write_whole(folder: str | Path) -> Iterator[Path]:
     ------
     BadSetting
         The folder has no name, or is a file.
+    DataError
+        The folder cannot be made.
     """
     target = Path(folder)
     if not str(folder) or not target.name:
@@ -31,8 +33,11 @@ def write_whole(folder: str | Path) -> Iterator[Path]:
         )
     if target.exists() and not target.is_dir():
         raise BadSetting(f"is a file: {target}", argument="folder", value=str(folder))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = Path(tempfile.mkdtemp(prefix=f".{target.name[:50]}-", dir=target.parent))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{target.name[:50]}-", dir=target.parent))
+    except OSError as error:
+        raise DataError(f"{target}: cannot be written: {error.strerror}") from None
     try:
         before = _list_files(target)
         for file in before:

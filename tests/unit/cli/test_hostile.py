@@ -156,3 +156,17 @@ def test_a_folder_of_runs_and_a_posterior_of_other_topics(venire, tmp_path):
     )  # fmt: skip
     assert status == 0
     assert "1 pairs of the qrels have no grade probabilities, 0 pairs with" in err
+
+
+@pytest.mark.parametrize("place", ["x" * 300, "/proc/nowhere"])
+@pytest.mark.parametrize("command", ["aggregate", "agreement"])
+def test_a_place_that_cannot_be_written_is_one_line(venire, tmp_path, monkeypatch, place, command):
+    monkeypatch.chdir(tmp_path)
+    labels = tmp_path / "j.csv"
+    labels.write_text("query_id,doc_id,annotator_id,label\nq,a,x,1\nq,a,y,1\nq,b,x,0\nq,b,y,1\n")
+    more = ["--model", "majority"] if command == "aggregate" else []
+    status, _, err = venire(command, labels, *more, "-o", place)
+    lines = [line for line in err.splitlines() if line.startswith("venire: ")]
+    assert (status, len(lines)) == (2, 1), err
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["j.csv"]
