@@ -26,7 +26,7 @@ from venire.server.studies.invitations import create_first_link
 from venire.server.web import api, judge, pages, sign_in
 from venire.server.web.guard import Guard
 from venire.server.web.rendering import WEB_FOLDER, render_page
-from venire.server.web.serving import end_with_parent
+from venire.server.web.serving import PARENT, end_with_parent
 from venire.server.web.sign_in_limit import Tries
 
 _STATUS: tuple[tuple[type[VenireError], int], ...] = (
@@ -171,7 +171,8 @@ async def _answer_http(request: Request, error: Exception) -> Response:
 
 def from_environment() -> FastAPI:
     """Create the application of one worker process, from environment variables."""
-    end_with_parent()
+    if parent := os.environ.get(PARENT):
+        end_with_parent(int(parent))
     store = Store(os.environ["VENIRE_DATABASE"])
     media, exports = folder_at(os.environ["VENIRE_MEDIA"]), os.environ.get("VENIRE_EXPORTS")
     return create_app(

@@ -10,6 +10,8 @@ from typing import Any
 
 from venire.errors import StoreError
 
+PARENT = "VENIRE_PARENT"
+"""Environment variable with the ID of the process that starts the workers."""
 PARENT_SECONDS = 1.0
 """Seconds between two looks of a worker process at whether its parent is alive."""
 
@@ -60,17 +62,27 @@ def run_server(app: Any, listener: socket.socket, *, workers: int, **options: An
     if workers == 1:
         uvicorn.Server(config).run(sockets=[listener])
         return
+    os.environ[PARENT] = str(os.getpid())
     Multiprocess(config, sockets=[listener]).run()
 
 
-def end_with_parent() -> None:
-    """End this process once its parent is gone, even if that was killed: no worker is left over."""
-    parent = os.getppid()
+def end_with_parent(parent: int, seconds: float = 10.0) -> None:
+    """End this process once its parent is gone, even if that was killed: no worker is left over.
+
+    Parameters
+    ----------
+    parent : int
+        ID of the process that started this one. Where it is gone already, this one ends too.
+    seconds : float
+        Seconds for an orderly end.
+    """
 
     def watch() -> None:
         pause = threading.Event()
         while os.getppid() == parent:
             pause.wait(PARENT_SECONDS)
         os.kill(os.getpid(), signal.SIGTERM)
+        pause.wait(seconds)
+        os._exit(1)
 
     threading.Thread(target=watch, name="venire-parent", daemon=True).start()
