@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -11,13 +10,17 @@ from pathlib import Path
 
 from venire.errors import BadSetting, DataError
 
+ENDINGS = (".csv", ".parquet", ".json", ".html")
+"""Endings of the files that results write. A folder may hold others, which are never touched."""
+
 
 @contextmanager
 def write_whole(folder: str | Path) -> Iterator[Path]:
-    """Yield a draft beside the folder, whose files take their places once all are written.
+    """Yield an empty draft, whose files take their places in the folder once all are written.
 
-    The draft begins with the files of the folder. Where an error ends the writing, it is removed,
-    and the folder is as it was. Files must be replaced in it, not written into.
+    Where an error ends the writing, the draft is removed, and the folder is as it was. In the draft
+    stands an empty file for each table and page that the folder has: the writer removes those that
+    the new result does not have. Other files of the folder stay.
 
     Raises
     ------
@@ -26,49 +29,48 @@ def write_whole(folder: str | Path) -> Iterator[Path]:
     DataError
         The folder cannot be made.
     """
-    target = Path(folder)
-    if not str(folder) or not target.name:
-        raise BadSetting(
-            f"must name a folder (got {str(folder)!r})", argument="folder", value=str(folder)
-        )
+    if not str(folder):
+        raise BadSetting("must name a folder (got '')", argument="folder", value="")
+    target = Path(folder).absolute()
     if target.exists() and not target.is_dir():
         raise BadSetting(f"is a file: {target}", argument="folder", value=str(folder))
+    is_new = not target.exists()
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{target.name[:50]}-", dir=target.parent))
+        target.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=".venire-", dir=target))
     except OSError as error:
-        raise DataError(f"{target}: cannot be written: {error.strerror}") from None
+        raise DataError(f"{folder}: cannot be written: {error.strerror}") from None
+    is_written = False
     try:
-        before = _list_files(target)
-        for file in before:
-            (draft / file).parent.mkdir(parents=True, exist_ok=True)
-            _link(target / file, draft / file)
+        before = _mark_files(target, draft)
         yield draft
         _take_places(draft, target, before)
+        is_written = True
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+        if is_new and not is_written:
+            shutil.rmtree(target, ignore_errors=True)
 
 
-def _list_files(folder: Path) -> list[Path]:
-    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+def _mark_files(target: Path, draft: Path) -> dict[Path, int]:
+    """Put an empty file into the draft for each table and page; return them with their inodes."""
+    marks = {}
+    for path in sorted([*target.glob("*"), *target.glob("*/*")]):
+        if path.suffix in ENDINGS and path.is_file() and draft not in path.parents:
+            mark = draft / path.relative_to(target)
+            mark.parent.mkdir(exist_ok=True)
+            mark.touch()
+            marks[path.relative_to(target)] = mark.stat().st_ino
+    return marks
 
 
-def _link(source: Path, copy: Path) -> None:
-    try:
-        os.link(source, copy)
-    except OSError:  # a disk without links
-        shutil.copy2(source, copy)
-
-
-def _take_places(draft: Path, target: Path, before: list[Path]) -> None:
-    """Move the files of a draft to their places; a move on one disk needs no space."""
-    files = _list_files(draft)
-    target.mkdir(exist_ok=True)
+def _take_places(draft: Path, target: Path, before: dict[Path, int]) -> None:
+    """Move the new files to their places; a move on one disk needs no space."""
+    files = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
     for file in files:
-        (target / file).parent.mkdir(parents=True, exist_ok=True)
-    for file in files:
-        place = target / file
-        if not (place.exists() and place.samefile(draft / file)):
-            (draft / file).replace(place)
+        is_mark = (draft / file).stat().st_ino == before.get(file)
+        if not (is_mark and (draft / file).stat().st_size == 0):
+            (target / file).parent.mkdir(parents=True, exist_ok=True)
+            (draft / file).replace(target / file)
     for file in set(before) - set(files):
         (target / file).unlink(missing_ok=True)

@@ -41,7 +41,7 @@ def test_what_the_draft_removes_is_removed(tmp_path):
         (target / name).write_text(name)
     with write_whole(target) as draft:
         (draft / "a.csv").unlink()
-        assert names(target) == ["a.csv", "b.csv"]
+        assert (target / "a.csv").read_text() == "a.csv"
     assert names(target) == ["b.csv"]
 
 
@@ -69,10 +69,26 @@ def test_a_report_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("name", ["", "/"])
-def test_a_folder_needs_a_name(name):
-    with pytest.raises(BadSetting, match="must name a folder"), write_whole(name):
+def test_a_folder_needs_a_name():
+    with pytest.raises(BadSetting, match="must name a folder"), write_whole(""):
         pass
+
+
+def test_the_current_folder_can_be_written_and_its_other_files_are_left_alone(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "photos" / "deep").mkdir(parents=True)
+    for name in ("photos/a.png", "photos/deep/table.csv", "notes.txt", "old.csv"):
+        (tmp_path / name).write_text(name)
+    with write_whole(".") as draft:
+        assert names(draft) == ["old.csv"]
+        (draft / "new.csv").write_text("new")
+    assert names(tmp_path) == [
+        "new.csv", "notes.txt", "old.csv", "photos", "photos/a.png", "photos/deep",
+        "photos/deep/table.csv",
+    ]  # fmt: skip
+    assert (tmp_path / "old.csv").read_text() == "old.csv"
 
 
 def test_a_file_is_no_folder(tmp_path):
