@@ -13,7 +13,7 @@ import polars as pl
 
 from venire.errors import BadLine, DataError
 from venire.formats.file_format import TABLES, FileFormat, get_ending
-from venire.formats.formulas import unescape_formulas
+from venire.formats.formulas import keep_apostrophes, unescape_formulas
 from venire.tables.schema import Source, express
 
 _DELIMITERS = "\t,;|"
@@ -183,7 +183,7 @@ def write(frame: pl.DataFrame, delimiter: str, name: str) -> bytes:
         if isinstance(dtype, pl.List)
     )
     if delimiter == ",":
-        return flat.write_csv().encode()
+        return keep_apostrophes(flat).write_csv().encode()
     for column, dtype in flat.schema.items():
         if dtype == pl.String:
             has_break = flat[column].str.contains(r"[\t\r\n]")

@@ -37,3 +37,10 @@ def unescape_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(
         pl.when(cells.str.contains(ESCAPED)).then(cells.str.slice(1)).otherwise(cells)
     )
+
+
+def keep_apostrophes(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table whose own apostrophes before formulas come back from a reader of CSV."""
+    cells = pl.col(pl.String)
+    doubled = cells.str.replace("^", "'")
+    return frame.with_columns(pl.when(cells.str.contains(ESCAPED)).then(doubled).otherwise(cells))

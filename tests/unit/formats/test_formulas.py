@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from venire.formats.delimited import read
+from venire.formats.delimited import read, write
 from venire.formats.formulas import escape_formulas, unescape_formulas
 
 
@@ -43,3 +43,9 @@ def test_the_reader_of_csv_reads_what_was_written():
     text = escape_formulas(frame).write_csv()
     assert "'=1+2" in text
     assert read(text.encode(), "x.csv")[0].equals(frame)
+
+
+@pytest.mark.parametrize("cell", ["'=1", "''-x", "'\r", "=1", "'plain", "-5"])
+def test_what_the_writer_of_csv_writes_is_read_as_it_was(cell):
+    frame = pl.DataFrame({"query_id": ["q"], "comment": [cell]})
+    assert read(write(frame, ",", "x.csv"), "x.csv")[0].equals(frame)
